@@ -154,7 +154,10 @@ import Testing
         "needs at most 8 MiB more for 10,000 different texts on 8 threads",
         .enabled(
             if: !Sanitizer.watchesAddresses && !Sanitizer.watchesThreads,
-            "allocators of sanitizers keep memory"))
+            "allocators of sanitizers keep memory"),
+        .enabled(
+            if: ProcessInfo.processInfo.environment["CALOTYPE_DEEP_FILES"] != nil,
+            "takes ten seconds of two cores; `make test-deep` runs it"))
     func memory() throws {
         let program = try #require(builtProgram("TestHelper"))
         let output = try #require(try PeerTool.run(program, ["draw-texts", "8", "600", "1250"]))

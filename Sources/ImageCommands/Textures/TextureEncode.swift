@@ -12,10 +12,14 @@ extension PVRTCEncoder.Quality: ExpressibleByArgument {}
 struct TextureEncode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
-        abstract: "Encodes an image as a PVRTC texture in a PVR or KTX 2 file.",
+        abstract: "Encodes an image as a texture in a PVR or KTX 2 file.",
         discussion: """
             PVRTC has 4 or 2 bits per pixel. Its sides are powers of two, and Apple's graphics \
             processors require that they are equal. --fit says what happens to other images.
+
+            The formats BC1 (colour), BC3 (colour and alpha), BC4 (red) and BC5 (red and green) \
+            take images of any size, and have one effort. BC1, BC4 and BC5 store no alpha: a \
+            transparent image is placed on black.
 
             FIT
               stretch   resampled to the next larger square
@@ -41,6 +45,28 @@ struct TextureEncode: ParsableCommand {
         case straight
     }
 
+    /// How the texels are stored.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case pvrtc
+        case bc1
+        case bc3
+        case bc4
+        case bc5
+
+        var hasAlpha: Bool { self == .pvrtc || self == .bc3 }
+
+        /// The format of blocks that are independent of each other; `nil` for PVRTC.
+        var blocks: TextureFormat? {
+            switch self {
+            case .pvrtc: nil
+            case .bc1: .bc1
+            case .bc3: .bc3
+            case .bc4: .bc4(isSigned: false)
+            case .bc5: .bc5(isSigned: false)
+            }
+        }
+    }
+
     @Argument(help: "The image file.", completion: .file())
     var input: String
 
@@ -52,7 +78,10 @@ struct TextureEncode: ParsableCommand {
     @Option(help: "The effort: fastest, fast, normal, high or best.")
     var quality = PVRTCEncoder.Quality.normal
 
-    @Option(help: "The bits per pixel: 4 or 2.")
+    @Option(help: "How the texels are stored: pvrtc, bc1, bc3, bc4 or bc5.")
+    var format = Format.pvrtc
+
+    @Option(help: "The bits per pixel of PVRTC: 4 or 2.")
     var bitsPerPixel = 4
 
     @Option(help: "How an image is made square: stretch, pad or crop (default: an error).")
@@ -70,8 +99,14 @@ struct TextureEncode: ParsableCommand {
     var isLegacy = false
 
     func validate() throws {
+        if format != .pvrtc && bitsPerPixel != 4 {
+            throw ValidationError("--bits-per-pixel is for PVRTC, not for \(format.rawValue)")
+        }
         if bitsPerPixel != 4 && bitsPerPixel != 2 {
             throw ValidationError("invalid --bits-per-pixel: \(bitsPerPixel); use 4 or 2")
+        }
+        if isLegacy && format != .pvrtc {
+            throw ValidationError("--legacy-pvr is for PVRTC, not for \(format.rawValue)")
         }
     }
 
@@ -83,13 +118,13 @@ struct TextureEncode: ParsableCommand {
         do throws(FileFailure) {
             let decoded = try decodedTexels(input, codecs) {
                 size, options throws(FileFailure) in
-                let square = try square(for: size)
+                let square = try fittingSize(for: size)
                 guard fit == .stretch else { return }
                 options.box = square
                 options.mode = .stretch
                 options.allowsEnlarging = true
             }
-            let image = fitted(decoded, to: try square(for: decoded.size))
+            let image = fitted(decoded, to: try fittingSize(for: decoded.size))
             let texture = try encode(image)
             let isKTX = splitExtension(output).fileExtension == "ktx2"
             try writeTexture(
@@ -104,16 +139,17 @@ struct TextureEncode: ParsableCommand {
     private func encode(_ image: PixelBuffer) throws(FileFailure) -> Texture {
         var levels: [[UInt8]] = []
         var level = image
-        let count = mipmaps ? Int.bitWidth - image.size.width.leadingZeroBitCount : 1
+        let longer = max(image.size.width, image.size.height)
+        let count = mipmaps ? Int.bitWidth - longer.leadingZeroBitCount : 1
         let bar = ProgressBar(total: 100, isEnabled: true)
         defer { bar.end() }
         var shown = 0
         for number in 0..<count {
-            let stored = alpha == .straight ? level.withStraightAlpha() : level
+            let isStraight = alpha == .straight && format.hasAlpha
+            let stored = isStraight ? level.withStraightAlpha() : level
             do throws(CodecError) {
                 levels.append(
-                    try PVRTCEncoder.encode(stored, quality, bitsPerPixel: bitsPerPixel) {
-                        share in
+                    try blocks(of: stored) { share in
                         // The first level takes three quarters of the time of all.
                         while number == 0, shown < Int(share * 100) {
                             bar.advance(failed: false)
@@ -129,11 +165,27 @@ struct TextureEncode: ParsableCommand {
                 width: max(1, level.size.width / 2), height: max(1, level.size.height / 2))
             level = level.resized(SampleRegion(level.size), to: half)
         }
-        let hasAlpha = image.format == .rgba8
+        let hasAlpha = image.format == .rgba8 && format.hasAlpha
         return Texture(
-            bitsPerPixel == 4 ? .pvrtc4 : .pvrtc2, image.size,
+            format.blocks ?? (bitsPerPixel == 4 ? .pvrtc4 : .pvrtc2), image.size,
             hasAlpha ? (alpha == .straight ? .straight : .premultiplied) : .opaque,
             levels: levels)
+    }
+
+    private func blocks(
+        of level: PixelBuffer, progress: (Double) -> Bool
+    ) throws(CodecError) -> [UInt8] {
+        guard let blocks = format.blocks else {
+            return try PVRTCEncoder.encode(
+                level, quality, bitsPerPixel: bitsPerPixel, progress: progress)
+        }
+        return try BCEncoder.encode(level, blocks, progress: progress)
+    }
+
+    /// Returns the size of the texture, which is that of the image unless the format or `--fit` says
+    /// otherwise.
+    private func fittingSize(for size: PixelSize) throws(FileFailure) -> PixelSize {
+        format == .pvrtc || fit != nil ? try square(for: size) : size
     }
 
     /// Returns the size of the texture; checks the memory that encoding takes.
