@@ -42,28 +42,33 @@ final class LibraryStore: Sendable {
     /// Calls `body` with all images in some order, in parts.
     func forEachPart(_ body: ([Timeline.Change]) -> Void) {
         var last = Int64.min
-        while true {
-            let part = database.read { db in
-                try Row.fetchAll(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT id, aspect FROM image INDEXED BY image_aspect WHERE id > ?
-                            ORDER BY id LIMIT 20000
-                            """),
-                    arguments: [last])
-            }
-            guard let part, !part.isEmpty else { return }
+        while let changes = part(after: last), let newest = changes.last?.id {
+            last = newest.rawValue
+            body(changes)
+        }
+    }
+
+    /// The images after a number, in the order of their numbers; empty after the last one.
+    private func part(after last: Int64) -> [Timeline.Change]? {
+        let count = 20_000
+        return database.read { db in
+            // A cursor does not copy the rows.
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id, aspect FROM image INDEXED BY image_aspect WHERE id > ?
+                        ORDER BY id LIMIT \(count)
+                        """),
+                arguments: [last])
             var changes: [Timeline.Change] = []
-            changes.reserveCapacity(part.count)
-            for row in part {
+            changes.reserveCapacity(count)
+            while let row = try rows.next() {
                 guard let id = try? row.decode(Int64.self, atIndex: 0) else { continue }
-                last = max(last, id)
                 let aspect = (try? row.decode(Int.self, atIndex: 1)) ?? 0
                 changes.append(
                     .set(ImageID(rawValue: id), aspect: UInt8(exactly: aspect) ?? 0))
             }
-            guard !changes.isEmpty else { return }
-            body(changes)
+            return changes
         }
     }
 
