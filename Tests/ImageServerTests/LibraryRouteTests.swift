@@ -103,10 +103,13 @@ import Testing
             // The address of a rendition follows from folder and name.
             let rendition = try await gallery.request(.get, "/2019/20x20/2.jpg", to: handler)
             #expect(try rendition.pixelSize() == PixelSize(width: 20, height: 10))
-            let shown = try await json(
-                "/-/library/images?first=2019-07-01&last=2019-07-01&limit=1", handler)
-            let columns = try #require(shown["pictures"] as? [String: Any])
-            #expect((columns["placeholder"] as? [String: String])?["0"] != nil)
+            // The placeholder is stored after the response.
+            try await eventually {
+                let shown = try await json(
+                    "/-/library/images?first=2019-07-01&last=2019-07-01&limit=1", handler)
+                let columns = try #require(shown["pictures"] as? [String: Any])
+                return (columns["placeholder"] as? [String: String])?["0"] != nil
+            }
             let broken = try await json("/-/library/images?q=is:unreadable", handler)
             let errors = (broken["pictures"] as? [String: Any])?["error"] as? [String: String]
             #expect(errors?.count == 1)
