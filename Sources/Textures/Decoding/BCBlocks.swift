@@ -46,13 +46,24 @@ enum BCBlocks {
     static func channel(_ word: UInt64, isSigned: Bool) -> InlineArray<16, UInt8> {
         var first = Int(word & 0xFF)
         var second = Int(word >> 8 & 0xFF)
-        var values = InlineArray<8, Int>(repeating: 0)
         if isSigned {
             first = max(-127, Int(Int8(truncatingIfNeeded: first)))
             second = max(-127, Int(Int8(truncatingIfNeeded: second)))
         }
-        values[0] = first
-        values[1] = second
+        let values = channelValues(first, second, isSigned ? -127...127 : 0...255)
+        return InlineArray<16, UInt8> {
+            let value = values[Int(word >> UInt64(16 &+ $0 &* 3) & 7)]
+            return UInt8(truncatingIfNeeded: isSigned ? (value + 127) * 255 / 254 : value)
+        }
+    }
+
+    /// Returns the values of a block of one channel: eight between its end points, or six and the limits.
+    @inline(__always)
+    static func channelValues(
+        _ first: Int, _ second: Int, _ limits: ClosedRange<Int>
+    ) -> InlineArray<8, Int> {
+        var values = InlineArray<8, Int>(repeating: 0)
+        (values[0], values[1]) = (first, second)
         if first > second {
             for index in 1...6 {
                 values[index + 1] = ((7 - index) * first + index * second) / 7
@@ -61,13 +72,9 @@ enum BCBlocks {
             for index in 1...4 {
                 values[index + 1] = ((5 - index) * first + index * second) / 5
             }
-            values[6] = isSigned ? -127 : 0
-            values[7] = isSigned ? 127 : 255
+            (values[6], values[7]) = (limits.lowerBound, limits.upperBound)
         }
-        return InlineArray<16, UInt8> {
-            let value = values[Int(word >> UInt64(16 &+ $0 &* 3) & 7)]
-            return UInt8(truncatingIfNeeded: isSigned ? (value + 127) * 255 / 254 : value)
-        }
+        return values
     }
 
     static func bc2(_ alpha: UInt64, _ color: UInt64) -> TexelBlock {

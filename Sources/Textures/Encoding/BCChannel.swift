@@ -20,7 +20,7 @@ enum BCChannel {
         var result: UInt64 = 0
         func consider(_ first: Int, _ second: Int) {
             var word = UInt64(first) | UInt64(second) << 8
-            let values = values(first, second)
+            let values = BCBlocks.channelValues(first, second, 0...255)
             var sum = 0
             for place in 0..<16 {
                 var (least, index) = (Int.max, 0)
@@ -51,22 +51,5 @@ enum BCChannel {
         }
         if low == 0 && high == 255 && innerLow > innerHigh { consider(0, 255) }
         return result
-    }
-
-    /// Returns the eight values as decoders compute them.
-    private static func values(_ first: Int, _ second: Int) -> InlineArray<8, Int> {
-        var values = InlineArray<8, Int>(repeating: 255)
-        (values[0], values[1]) = (first, second)
-        if first > second {
-            for index in 1...6 {
-                values[index + 1] = ((7 - index) * first + index * second) / 7
-            }
-        } else {
-            for index in 1...4 {
-                values[index + 1] = ((5 - index) * first + index * second) / 5
-            }
-            values[6] = 0
-        }
-        return values
     }
 }
