@@ -83,12 +83,11 @@ internal import Pixels
             "\(Int((times[times.count * percent / 100] * 1e9).rounded())) ns"
         }
         print(
-            "\(names.count) names; open \(openings[100] * 1e6) µs; first lookup of a name median "
+            "\(names.count) names; open \(percentile(openings, 50)); first lookup of a name median "
                 + "\(percentile(firstSorted, 50)), p99 \(percentile(firstSorted, 99)); later ones median "
                 + "\(percentile(all, 50)), p99 \(percentile(all, 99)), of the fastest of 20 rounds "
                 + "\(percentile(fastest, 50)), p99 \(percentile(fastest, 99)); first pixels median "
-                + "\(firsts[firsts.count / 2] * 1e6) µs, p99 \(firsts[firsts.count * 99 / 100] * 1e6) µs "
-                + "(\(found))")
+                + "\(percentile(firsts, 50)), p99 \(percentile(firsts, 99)) (\(found))")
     }
 
     /// The times of lookups of all names in seconds, one for each block of names.
