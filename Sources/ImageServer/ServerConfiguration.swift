@@ -70,6 +70,9 @@ extension ImageServer {
         public var purgeTokens: [String] = []
         /// The maximum number of image requests per second of one client; `nil` for no limit.
         public var clientRate: Double?
+        /// The number of attempts to log in that each client may make per second, after five at
+        /// once.
+        var loginRate = 0.1
         /// The origins whose pages may read responses, such as `https://viewer.example`; `*` for all.
         ///
         /// If empty, all origins may, unless the server listens on a loopback address and has no

@@ -18,7 +18,7 @@ struct ServerState: Sendable {
     let outgoing: OutgoingBytes
     let queues = WorkQueues()
     let downloads = Downloads()
-    let loginAttempts = RateLimiter(rate: 0.1, burst: 5)
+    let loginAttempts: RateLimiter
     let loginQueue = FairQueue(width: 1, maximumWaitingCount: 64)
 
     init(_ configuration: ImageServer.Configuration, _ pipeline: ImagePipeline) {
@@ -29,6 +29,7 @@ struct ServerState: Sendable {
         limiter = configuration.clientRate.map {
             RateLimiter(rate: $0, burst: max(1, Int($0 * 10)))
         }
+        loginAttempts = RateLimiter(rate: configuration.loginRate, burst: 5)
         hot = HotRenditions(
             byteLimit: configuration.hotByteLimit,
             varyingNames: configuration.negotiation.varyingNames)

@@ -26,6 +26,8 @@ import Testing
         gallery = try TestGallery {
             $0.access = access
             $0.libraryDirectory = store.path
+            // No attempt returns while other tests compute.
+            $0.loginRate = 1e-9
             $0.imgproxy = ImgproxyKeys()
         }
         self.access = access
@@ -119,14 +121,11 @@ import Testing
 
     @Test("wrong passwords are refused, and attempts are limited")
     func attempts() async throws {
-        for body in ["password=wrong", "password=", "other=1", "password=%zz"] {
+        for body in ["password=wrong", "password=", "other=1", "password=%zz", "password=other"] {
             let answer = try await login(body)
             #expect(answer.status == 403 || answer.status == 400, "\(body)")
             #expect(answer.headers[.setCookie] == nil)
         }
-        // Tokens return while other tests compute.
-        var status = 0
-        for _ in 0..<1_000 where status != 429 { status = try await login("other=1").status }
         let answer = try await login("password=correct+horse+%26+battery%3Dstaple+%C3%BC")
         #expect(answer.status == 429)
         #expect(answer.headers[.retryAfter] != nil)

@@ -11,7 +11,7 @@ struct LoginRoute: Route {
     private static let maximumBodyByteCount = 4_096
 
     let access: AccessControl
-    /// Attempts are slow on purpose: five at once, then one in ten seconds.
+    /// Attempts are slow on purpose: five at once, then one in ten seconds by default.
     let attempts: RateLimiter
     /// Hashes one password at a time, which takes memory.
     let queue: FairQueue
