@@ -21,6 +21,13 @@ public final class DecoderSandbox: Sendable {
         public var maximumImageCount = 1000
         /// The time limit for one image, in seconds, after which the worker is killed.
         public var deadlineSeconds = 30.0
+        /// The processor time of a request after which its worker continues with a low priority, in seconds;
+        /// `nil` to keep the priority.
+        ///
+        /// One slow image then delays other requests little, although all workers and the host compute on
+        /// the same cores. The worker is replaced after the request, unless this program may restore its
+        /// priority.
+        public var quickSeconds: Double?
         /// The minimum time limit for an image that resembles others that reached the deadline, in seconds.
         public var leastDeadlineSeconds = 2.0
         /// The maximum number of bytes that a worker allocates in addition to those at its start.

@@ -203,7 +203,7 @@ public struct ImageServer: Sendable {
             routes: RouteTable(services),
             admission: RequestAdmission(
                 pageGuard: services.pageGuard, signatures: configuration.signatureRule,
-                access: configuration.access),
+                access: configuration.access, selections: services.selections),
             connections: state.connections, limiter: state.limiter,
             timeout: configuration.requestTimeout, hot: state.hot, outgoing: state.outgoing,
             logger: logger)

@@ -148,8 +148,7 @@ struct RequestHandler: Sendable {
         if steps.contains(.signature) { try admission.checkSignature(head) }
         guard let route else { throw routes.error(for: request) }
         if steps.contains(.access) {
-            request.permission = try admission.permission(
-                request.headers, for: request.segments, isPage: request.encodedPath == "/")
+            request.permission = try await admission.permission(of: request, for: route)
         }
         if steps.contains(.cors), request.method == .options {
             return withCORSHeaders(.corsPreflight, head)

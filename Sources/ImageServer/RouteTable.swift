@@ -38,9 +38,10 @@ struct RouteTable: Sendable {
         if let library = s.library {
             routes.append(
                 LibraryRoute(
-                    library: library, allowsMarks: s.allowsMarks, pipeline: s.pipeline,
-                    queue: s.queues.folders,
-                    limiter: s.limiter))
+                    library: library, allowsMarks: s.allowsMarks,
+                    allowsSharing: s.access != nil, pipeline: s.pipeline,
+                    queue: s.queues.folders, limiter: s.limiter,
+                    maximumSide: s.grammar.maximumSide))
             routes.append(
                 CoverRoute(
                     library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
@@ -71,8 +72,8 @@ struct RouteTable: Sendable {
                     isSecure: s.isSecure),
                 LogoutRoute(isSecure: s.isSecure),
                 ShareRoute(
-                    access: access, directory: s.folders.directory, prefixes: prefixes,
-                    isSecure: s.isSecure),
+                    access: access, directory: s.folders.directory, library: s.library,
+                    selections: s.selections, prefixes: prefixes, isSecure: s.isSecure),
             ]
         }
         if !s.purgeTokens.isEmpty {

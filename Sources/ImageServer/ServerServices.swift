@@ -46,6 +46,8 @@ struct ServerServices: Sendable {
     let folders: FolderReader
     /// All images by date; `nil` if it is disabled, or its database cannot be opened.
     let library: PhotoLibrary?
+    /// The selections for which there are links; `nil` without an index or a login.
+    let selections: SharedSelections?
     /// Whether clients may mark images as favourites: those on this machine, or who have logged in.
     let allowsMarks: Bool
     let downloads: Downloads
@@ -96,6 +98,7 @@ struct ServerServices: Sendable {
             directory, extensions: configuration.imageExtensions,
             maximumNameCount: configuration.folderNameLimit)
         library = Self.library(configuration, directory, state.pipeline, logger)
+        selections = configuration.access == nil ? nil : library.map(SharedSelections.init)
         negotiation = configuration.negotiation
         grammar = OptionGrammar(
             formats: configuration.formatNames, presets: try configuration.presetOptions(),

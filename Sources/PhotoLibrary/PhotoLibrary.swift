@@ -17,13 +17,25 @@ package final class PhotoLibrary: Sendable {
         var timeline = Timeline()
         var progress = IndexProgress.scanning
         var isStarted = false
+        /// The images of selections that were requested last, the latest at the end.
+        var selected: [SelectedImages] = []
     }
+
+    /// The images of a selection, newest first, in a generation of the timeline.
+    private struct SelectedImages {
+        let selection: String
+        let generation: Int
+        let ids: [ImageID]
+    }
+
+    private static let maximumSelectedCount = 8
 
     /// The maximum number of images that a search lists.
     package static let maximumMatchCount = 10_000
 
     private let source: any LibrarySource
     private let store: LibraryStore
+    private let selections: SelectionStore
     /// One thread scans; the others remain for requests.
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
@@ -46,6 +58,8 @@ package final class PhotoLibrary: Sendable {
         self.source = source
         self.session = session
         store = try LibraryStore(directory: directory, root: source.root, logger: logger)
+        selections = try SelectionStore(
+            directory: directory, root: source.root, logger: logger)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -71,6 +85,7 @@ package final class PhotoLibrary: Sendable {
             await indexer.run(wakes, wake)
         }
         store.close()
+        selections.close()
         queue.stop()
     }
 
@@ -208,6 +223,86 @@ package final class PhotoLibrary: Sendable {
         try await queue.run(.visible) { [store] () throws(LoadError) in
             store.completions(text, limit: limit)
         }
+    }
+
+    // MARK: Selections
+
+    /// Stores a selection of images for a link.
+    ///
+    /// - Parameters:
+    ///   - paths: the paths of the images in the library.
+    ///   - expires: the time after which the link shows nothing, in seconds since 1970.
+    ///   - now: the current time, in seconds since 1970.
+    /// - Returns: the selection; `nil` if one of the images is not in the library.
+    /// - Throws: `LoadError.storeFailed(reason:)`, `LoadError/cancelled`, `LoadError/queueFull`.
+    package func share(
+        _ paths: [String], expires: Int, now: Int
+    ) async throws(LoadError) -> ImageSelection? {
+        try await queue.run(.visible) { [store, selections] () throws(LoadError) in
+            guard store.ids(at: paths).count == paths.count else { return nil }
+            let id = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
+            guard selections.add(id, paths, expires: expires, now: now) else {
+                throw .storeFailed(reason: "the selection could not be written")
+            }
+            return ImageSelection(id: id, paths: paths)
+        }
+    }
+
+    /// Returns a stored selection; `nil` if it is unknown or has expired.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func selection(_ id: String, now: Int) async throws(LoadError) -> ImageSelection? {
+        try await queue.run(.visible) { [selections] () throws(LoadError) in
+            selections.paths(of: id, now: now).map { ImageSelection(id: id, paths: $0) }
+        }
+    }
+
+    /// The days of a selection.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func timeline(
+        of selection: ImageSelection
+    ) async throws(LoadError) -> LibraryTimeline {
+        let timeline = state.withLock { $0.timeline }
+        return LibraryTimeline(
+            timeline.selecting(try await ids(of: selection, in: timeline)), since: nil,
+            generation(timeline))
+    }
+
+    /// The images of a selection in some days, newest first; see ``images(matching:inDays:offset:limit:)``.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func images(
+        of selection: ImageSelection, inDays days: ClosedRange<Int>, offset: Int, limit: Int
+    ) async throws(LoadError) -> [LibraryImage] {
+        let timeline = state.withLock { $0.timeline }
+        let range = ImageID.range(ofDays: days)
+        let inDays = try await ids(of: selection, in: timeline).filter { range.contains($0) }
+        let ids = Array(inDays.dropFirst(offset).prefix(limit))
+        let root = source.root
+        return try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.images(ids).map { LibraryImage($0, ImageMark(), root: root) }
+        }
+    }
+
+    private func ids(
+        of selection: ImageSelection, in timeline: Timeline
+    ) async throws(LoadError) -> [ImageID] {
+        let generation = timeline.generation
+        let known = state.withLock { state in
+            state.selected.first { $0.selection == selection.id && $0.generation == generation }
+        }
+        if let known { return known.ids }
+        let ids = try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.ids(at: selection.paths).sorted(by: >)
+        }
+        state.withLock { state in
+            state.selected.removeAll { $0.selection == selection.id }
+            if state.selected.count == Self.maximumSelectedCount { state.selected.removeFirst() }
+            state.selected.append(
+                SelectedImages(selection: selection.id, generation: generation, ids: ids))
+        }
+        return ids
     }
 
     private func search(

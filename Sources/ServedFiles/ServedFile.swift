@@ -53,6 +53,7 @@ public struct ServedFile: Sendable {
         "selection.js": script(PackageResources.selection_js),
         "service-worker.js": script(PackageResources.service_worker_js),
         "share.js": script(PackageResources.share_js),
+        "share-dialog.js": script(PackageResources.share_dialog_js),
         "slideshow.js": script(PackageResources.slideshow_js),
         "sort-order.js": script(PackageResources.sort_order_js),
         "strings.js": script(PackageResources.strings_js),

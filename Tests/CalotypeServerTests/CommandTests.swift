@@ -11,7 +11,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "The built command", .timeLimit(.minutes(3)),
+    "The built command", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct CommandTests {
     private let folder: TemporaryFolder

@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "The built command draws", .timeLimit(.minutes(3)),
+    "The built command draws", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct DrawCommandTests {
     private let folder: TemporaryFolder

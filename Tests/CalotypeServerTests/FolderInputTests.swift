@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "The built command, given a folder", .timeLimit(.minutes(3)),
+    "The built command, given a folder", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct FolderInputTests {
     private let folder: TemporaryFolder

@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "An interrupted command", .timeLimit(.minutes(3)),
+    "An interrupted command", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct InterruptionTests {
     private let folder: TemporaryFolder

@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "A command in the sandbox", .timeLimit(.minutes(3)),
+    "A command in the sandbox", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct SandboxCommandTests {
     private let folder: TemporaryFolder

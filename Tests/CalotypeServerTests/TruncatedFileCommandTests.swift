@@ -9,7 +9,7 @@ import Testing
 
 /// Needs the JPEG codec, which a build without that trait lacks.
 @Suite(
-    "The built command, given a truncated file", .timeLimit(.minutes(3)),
+    "The built command, given a truncated file", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "jpeg") != nil))
 struct TruncatedFileCommandTests {
     private let folder: TemporaryFolder

@@ -9,7 +9,7 @@ import Pixels
 import Testing
 
 @Suite(
-    "A file modified during a sandboxed decode", .timeLimit(.minutes(3)),
+    "A file modified during a sandboxed decode", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct SandboxedChangedFileTests {
     private let folder: TemporaryFolder

@@ -77,30 +77,69 @@ import Testing
     }
 
     @Test func `other images are loaded while one blocks its worker`() async throws {
-        let name = "b\(UInt32.random(in: .min ... .max))"
-        let program = FileManager.default.temporaryDirectory.appending(path: name).path
-        try FileManager.default.createSymbolicLink(
-            atPath: program, withDestinationPath: #require(builtProgram("TestHelper")).path)
-        defer { try? FileManager.default.removeItem(atPath: program) }
+        let program = try NamedProgram()
         // Long enough that only cancellation ends the decode, even on a busy machine.
         let sandbox = try Sandboxes.make {
             $0.deadlineSeconds = 3600
-            $0.workerPath = program
+            $0.workerPath = program.path
         }
         defer { sandbox.close() }
-        let pipeline = ImagePipeline(
-            codecs: Sandboxes.codecs(sandbox), configuration: ImagePipeline.Configuration(),
-            logger: Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() })
+        let pipeline = pipeline(sandbox)
         let blocked = Task { try await pipeline.image(for: Self.request("loop")) }
         for number in 0..<20 {
             _ = try await pipeline.image(for: Self.request("behave \(number)"))
         }
-        let workers = Sandboxes.workers(name)
+        let workers = Sandboxes.workers(program.name)
         blocked.cancel()
         await #expect(throws: LoadError.cancelled) { try await blocked.value }
         await pipeline.close()
         // The worker that was busy until then was killed.
-        #expect(Set(workers).subtracting(Sandboxes.workers(name)).count == 1)
+        #expect(Set(workers).subtracting(Sandboxes.workers(program.name)).count == 1)
+    }
+
+    @Test func `a slow image lowers the priority of its worker, and of no later image`()
+        async throws
+    {
+        let program = try NamedProgram()
+        let sandbox = try Sandboxes.make {
+            $0.workerCount = 1
+            $0.deadlineSeconds = 3600
+            $0.quickSeconds = 0.05
+            $0.workerPath = program.path
+        }
+        defer { sandbox.close() }
+        let pipeline = pipeline(sandbox)
+        let usual = try #require(Sandboxes.niceness(getpid()))
+        let slow = Task { try await pipeline.image(for: Self.request("wait")) }
+        while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
+        slow.cancel()
+        _ = try await pipeline.image(for: Self.request("behave"))
+        #expect(Set(niceness(program)) == [usual])
+        await pipeline.close()
+    }
+
+    /// The program of workers under a name of its own, by which a test finds them.
+    private final class NamedProgram {
+        let name = "b\(UInt32.random(in: .min ... .max))"
+        var path: String { FileManager.default.temporaryDirectory.appending(path: name).path }
+
+        init() throws {
+            try FileManager.default.createSymbolicLink(
+                atPath: path, withDestinationPath: #require(builtProgram("TestHelper")).path)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Returns the niceness of each worker.
+    private func niceness(_ program: NamedProgram) -> [Int] {
+        Sandboxes.workers(program.name).compactMap(Sandboxes.niceness)
+    }
+
+    private func pipeline(_ sandbox: DecoderSandbox) -> ImagePipeline {
+        ImagePipeline(
+            codecs: Sandboxes.codecs(sandbox), configuration: ImagePipeline.Configuration(),
+            logger: Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private static func request(_ word: String) -> ImageRequest {

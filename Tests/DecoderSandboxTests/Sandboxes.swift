@@ -42,6 +42,13 @@ enum Sandboxes {
         }
     }
 
+    /// Returns the niceness of a process; `nil` if it has ended.
+    static func niceness(_ process: Int32) -> Int? {
+        let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 16 ? Int(fields[16]) : nil
+    }
+
     /// Returns a file that makes the worker perform an action, or decode to 64 grey pixels of 7.
     static func hostile(_ word: String) -> EncodedBytes {
         EncodedBytes(Array("HOSTILE \(word)".utf8))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EncodedImages
 
-@Suite("A file that changes while it is read", .timeLimit(.minutes(3)))
+@Suite("A file that changes while it is read", .timeLimit(.minutes(10)))
 struct ChangedFileTests {
     private let folder: TemporaryFolder
 
@@ -185,7 +185,7 @@ struct ChangedFileTests {
     }
 }
 
-@Suite("A memory fault outside of guarded mappings", .timeLimit(.minutes(3)))
+@Suite("A memory fault outside of guarded mappings", .timeLimit(.minutes(10)))
 struct UnguardedFaultTests {
     /// - Returns: how the process ended, and what it wrote.
     private func run(_ what: String) throws -> (Process.TerminationReason, Int32, String) {

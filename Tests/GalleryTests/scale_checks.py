@@ -151,7 +151,7 @@ class ScaleChecks(GalleryChecks):
             const answer = await (await fetch("/-/library/timeline")).json();
             return Array.from({ length: 5 }, () => {
                 const start = performance.now();
-                const timeline = Timeline.from(answer, "", [64]);
+                const timeline = Timeline.from(answer, "");
                 justifiedRows(timeline.aspects, 1364, 204, 6, timeline.sections);
                 return performance.now() - start;
             }).sort((one, other) => one - other);

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from PIL import Image
 
 MOST_FOUND = 10_000
+LADDER = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096]
 CAMERAS = ["Canon EOS 5D", "Canon EOS R6", "Nikon Z 6", "Fujifilm X-T4"]
 
 
@@ -125,6 +126,7 @@ class Library:
         self.codes = codes
         aspects = bytes(codes[place] for date in dates for place in days.get(date, []))
         return {
+            "ladder": LADDER,
             "generation": self.generation,
             "total": sum(map(len, days.values())),
             "isPartial": since is not None,

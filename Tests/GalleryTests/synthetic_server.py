@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy
 from PIL import Image, ImageDraw
-from synthetic_library import Library
+from synthetic_library import LADDER, Library
 from thumbhash import _thumbhash as thumbhash
 
 PAGE = pathlib.Path(__file__).parents[2] / "Sources/ServedFiles/Gallery"
@@ -34,7 +34,6 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }
-LADDER = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096]
 ORIGINALS = 1000
 SIZES = [(4000, 3000), (6000, 4000), (3000, 4000), (4000, 4000), (5760, 3240)]
 LARGE = (8000, 6000)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("A password, and links for guests", .timeLimit(.minutes(2))) struct AccessControlTests {
+@Suite("A password, and links for guests", .timeLimit(.minutes(10))) struct AccessControlTests {
     private static let password = "correct horse & battery=staple ü"
     private static let secret = [UInt8](repeating: 9, count: 32)
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Archives of images", .timeLimit(.minutes(2))) struct DownloadRouteTests {
+@Suite("Archives of images", .timeLimit(.minutes(10))) struct DownloadRouteTests {
     private let gallery: TestGallery
     private let handler: RequestHandler
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageServer
 
-@Suite("Work on a request", .timeLimit(.minutes(1))) struct HangUpTests {
+@Suite("Work on a request", .timeLimit(.minutes(10))) struct HangUpTests {
     /// Ends when its task is cancelled.
     @Sendable private static func work() async -> Response {
         let (cancellation, sink) = AsyncStream<Never>.makeStream()

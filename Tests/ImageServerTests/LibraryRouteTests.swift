@@ -12,7 +12,7 @@ import Testing
 @testable import ImageServer
 @testable import PhotoLibrary
 
-@Suite("The library of all images", .timeLimit(.minutes(2))) struct LibraryRouteTests {
+@Suite("The library of all images", .timeLimit(.minutes(10))) struct LibraryRouteTests {
     private let store: TemporaryFolder
     let gallery: TestGallery
 

@@ -39,7 +39,7 @@ import Testing
         #expect(page["total"] as? Int == 3)
         #expect(page["offset"] as? Int == 0)
         #expect(page["next"] is NSNull)
-        #expect(page["ladder"] as? [Int] == ListingRoute.ladder)
+        #expect(page["ladder"] as? [Int] == ListingRoute.ladder(atMost: 4_096))
         let pictures = try #require(page["pictures"] as? [String: Any])
         #expect(pictures["name"] as? [String] == ["IMG1.PNG", "img2.png", "img10.png"])
         #expect(pictures["width"] as? [Int] == [20, 20, 20])

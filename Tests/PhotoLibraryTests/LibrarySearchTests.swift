@@ -8,7 +8,7 @@ import Testing
 
 @testable import PhotoLibrary
 
-@Suite(.timeLimit(.minutes(2))) struct LibrarySearchTests {
+@Suite(.timeLimit(.minutes(10))) struct LibrarySearchTests {
     private struct Photo {
         let path: String
         let words: Set<String>

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PhotoLibrary
 
-@Suite(.timeLimit(.minutes(2))) struct PhotoLibraryTests {
+@Suite(.timeLimit(.minutes(10))) struct PhotoLibraryTests {
     @Test("images are in the order of their dates: metadata, file name, modification")
     func order() async throws {
         let folder = try TestLibrary()

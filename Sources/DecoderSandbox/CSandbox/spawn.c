@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,6 +112,12 @@ double calotype_processor_seconds(pid_t process) {
     struct timespec time;
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) < 0) return 0;
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+bool calotype_set_niceness(pid_t process, int difference) {
+    // PRIO_PROCESS names one thread; a worker leads its process group.
+    int niceness = getpriority(PRIO_PROCESS, 0) + difference;
+    return setpriority(PRIO_PGRP, (id_t)process, niceness) == 0;
 }
 
 int calotype_end(pid_t process, bool kills) {

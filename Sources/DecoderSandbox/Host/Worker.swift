@@ -15,6 +15,7 @@ final class Worker: Sendable {
     let layers: Set<SandboxLayer>
     /// The formats whose libraries it has loaded.
     let formats: WorkerFormats
+    private let quickSeconds: Double?
     private let process: Int32
     private let socket: Int32
     private let control: ControlPage
@@ -27,6 +28,7 @@ final class Worker: Sendable {
         /// The number of images in tenths: reading a header or metadata counts as one tenth.
         var imageTenths = 0
         var hasEnded = false
+        var isLowered = false
     }
 
     /// The reason why a request has no result.
@@ -74,6 +76,7 @@ final class Worker: Sendable {
         memoryByteCount: Int
     ) throws(CodecError) {
         self.formats = formats
+        quickSeconds = configuration.quickSeconds
         let shared = calotype_shared_memory(ControlPage.byteCount)
         guard shared >= 0 else {
             throw .sandboxUnavailable(reason: "shared memory cannot be created")
@@ -150,6 +153,31 @@ final class Worker: Sendable {
 
     /// The processor time that it has used, in seconds.
     var processorSeconds: Double { calotype_processor_seconds(process) }
+
+    /// The niceness of a worker with a slow request, in addition to that of the host: a tenth of its
+    /// share of a processor, and others that become ready run at once.
+    private static let slowNiceness: Int32 = 10
+
+    /// Lowers its priority below that of the host and of workers with quick requests.
+    private func lowerPriority() {
+        state.withLock { state in
+            state.isLowered =
+                state.isLowered || calotype_set_niceness(process, Self.slowNiceness)
+        }
+    }
+
+    /// Restores its priority after a slow request.
+    ///
+    /// - Returns: whether it has its usual priority again, which the system permits to programs with a
+    ///   privilege only.
+    func restorePriority() -> Bool {
+        state.withLock { state in
+            if state.isLowered, calotype_set_niceness(process, 0) {
+                state.isLowered = false
+            }
+            return !state.isLowered
+        }
+    }
 
     /// Ends the worker unless it has ended.
     ///
@@ -235,6 +263,7 @@ final class Worker: Sendable {
         to number: UInt32, _ request: WorkerRequest, _ timeLimit: TimeLimit
     ) throws(Failure) -> Message {
         let start = ContinuousClock.now
+        let startSeconds = quickSeconds == nil ? 0 : processorSeconds
         var exceeded: Double?
         var grace: ContinuousClock.Instant?
         let message: Message?
@@ -243,6 +272,9 @@ final class Worker: Sendable {
                 if grace == nil, request.cancellation?.isCancelled == true {
                     control.cancelledRequest = number
                     grace = now + Self.cancellationGrace
+                }
+                if let quickSeconds, processorSeconds - startSeconds > quickSeconds {
+                    lowerPriority()
                 }
                 exceeded = timeLimit.exceeded(after: now - start)
                 return exceeded != nil || grace.map { now > $0 } == true

@@ -179,6 +179,7 @@ extension DecoderSandbox {
             pool.replace(worker)
         } else if worker.imageCount >= configuration.maximumImageCount
             || worker.processorSeconds >= Double(configuration.processorSeconds) / 2
+            || !worker.restorePriority()
         {
             worker.end()
             pool.replace(worker)

@@ -5,10 +5,10 @@ internal import EncodedImages
 internal import HTTPTypes
 
 /// Which clients may see the images: those with the password, those that a proxy has authenticated, and
-/// those with a link to a folder.
+/// those with a link to a folder or to a selection of images.
 ///
 /// A permission is a signed text in a cookie. It is valid until its end, for the password at the time of its
-/// signature: nothing is stored.
+/// signature: nothing is stored but the paths of selections.
 public struct AccessControl: Sendable {
     /// The hash of the password; `nil` for no login.
     let password: PasswordHash?
@@ -56,14 +56,19 @@ public struct AccessControl: Sendable {
     /// Returns a permission as a signed text of URL-safe characters.
     func token(_ permission: Permission, expires: Int) -> String {
         var text = "\(expires)"
-        if case .folder(let folder) = permission {
+        switch permission {
+        case .everything: break
+        case .folder(let folder):
             text += "/" + folder.names.map(\.wrappedValue).joined(separator: "/")
+        // No folder has an empty name.
+        case .images(let images): text += "//" + images.id
         }
         let code = MessageDigest(hmacSHA256: Array(text.utf8), key: key)
         return PathSignature.text(Array(text.utf8)) + "." + PathSignature.text(code.bytes)
     }
 
-    /// Returns the permission in a signed text; `nil` if it is forged or has expired.
+    /// Returns the permission in a signed text, without the images of a selection; `nil` if it is forged or
+    /// has expired.
     func permission(ofToken token: String, now: Int = HTTPDate.now.seconds) -> Permission? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 4_096, parts.count == 2,
@@ -75,6 +80,7 @@ public struct AccessControl: Sendable {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let expires = names.first.flatMap({ Int($0) }), now < expires else { return nil }
         if names.count == 1 { return .everything }
+        if names.count == 3, names[1].isEmpty { return .images(Permission.SharedImages(names[2])) }
         return Permission.SharedFolder(Array(names.dropFirst())).map { .folder($0) }
     }
 

@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import PhotoLibrary
 
 /// What a client may see.
 enum Permission: Hashable, Sendable {
     case everything
     /// A folder and all below it, for clients with a link to it.
     case folder(SharedFolder)
+    /// Some images, for clients with a link to a selection.
+    case images(SharedImages)
+
+    /// The images of a selection; none before ``RequestAdmission`` has found it.
+    struct SharedImages: Hashable, Sendable {
+        let id: String
+        let paths: Set<ComparedByBytes>
+        let selection: ImageSelection?
+
+        init(_ id: String) {
+            self.id = id
+            paths = []
+            selection = nil
+        }
+
+        init(_ selection: ImageSelection) {
+            id = selection.id
+            paths = Set(selection.paths.map { ComparedByBytes($0) })
+            self.selection = selection
+        }
+
+        static func == (one: Self, other: Self) -> Bool { one.id == other.id }
+        func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    }
 
     /// The names of the folders from the served one to a shared one; not empty.
     struct SharedFolder: Hashable, Sendable {
@@ -28,6 +53,8 @@ enum Permission: Hashable, Sendable {
         switch self {
         case .everything: true
         case .folder(let folder): folder.contains(path)
+        case .images(let images):
+            images.paths.contains(ComparedByBytes(path.joined(separator: "/")))
         }
     }
 
@@ -38,9 +65,15 @@ enum Permission: Hashable, Sendable {
     /// - Parameters:
     ///   - segments: the decoded segments of the path; none for an invalid one.
     ///   - isPage: whether the path is that of the gallery page.
+    ///   - route: the route of the request.
     /// - Returns: `false` for what a guest may not see.
-    func allows(requestFor segments: [String], isPage: Bool) -> Bool {
-        guard case .folder = self else { return true }
+    func allows(requestFor segments: [String], isPage: Bool, _ route: any Route) -> Bool {
+        switch self {
+        case .everything: return true
+        // The route finds the image, and with ``Originals`` whether it may be seen.
+        case .images: return isPage || route.isForSelections
+        case .folder: break
+        }
         switch segments.first {
         case nil: return isPage
         case "-":

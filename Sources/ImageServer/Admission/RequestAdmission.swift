@@ -21,6 +21,8 @@ struct RequestAdmission: Sendable {
     let signatures: SignatureRule
     /// Who may see the images; `nil` for everyone.
     let access: AccessControl?
+    /// The selections for which there are links; `nil` without an index of the library.
+    let selections: SharedSelections?
 
     /// Checks all of the following, for requests that get a cached response.
     ///
@@ -36,17 +38,27 @@ struct RequestAdmission: Sendable {
     /// Returns what the client of a request may see.
     ///
     /// - Parameters:
-    ///   - headers: the header fields.
-    ///   - segments: the decoded segments of the path; none for an invalid one.
-    ///   - isPage: whether the path is that of the gallery page.
+    ///   - request: the request.
+    ///   - route: its route.
     /// - Returns: the permission, which includes the request.
     /// - Throws: ``ServerError/loginRequired``, or ``ServerError/notFound`` for what a guest may not see.
     func permission(
-        _ headers: HTTPFields, for segments: [String], isPage: Bool
-    ) throws(ServerError) -> Permission {
+        of request: IncomingRequest, for route: any Route
+    ) async throws -> Permission {
         guard let access else { return .everything }
-        guard let permission = access.permission(headers) else { throw .loginRequired }
-        guard permission.allows(requestFor: segments, isPage: isPage) else { throw .notFound }
+        guard var permission = access.permission(request.headers) else {
+            throw ServerError.loginRequired
+        }
+        if case .images(let images) = permission {
+            guard let found = try await selections?.images(images.id) else {
+                throw ServerError.loginRequired
+            }
+            permission = .images(found)
+        }
+        guard
+            permission.allows(
+                requestFor: request.segments, isPage: request.encodedPath == "/", route)
+        else { throw ServerError.notFound }
         return permission
     }
 

@@ -24,6 +24,18 @@ struct Originals: Sendable {
         try await onDisk { [directory] in try directory.original(names) }
     }
 
+    /// Finds the file that a request names, if its client may see it.
+    ///
+    /// - Parameters:
+    ///   - names: the names of folders and of the file.
+    ///   - request: the request.
+    /// - Returns: the identity of the file.
+    /// - Throws: ``ServerError/notFound``.
+    func identity(_ names: [String], for request: IncomingRequest) async throws -> FileIdentity {
+        guard request.permission.allows(names) else { throw ServerError.notFound }
+        return try await identity(names)
+    }
+
     /// Returns the identities of several files of a folder.
     ///
     /// - Throws: ``ServerError/notFound`` if one of them is missing.

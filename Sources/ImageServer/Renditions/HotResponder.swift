@@ -29,7 +29,7 @@ struct HotResponder: Sendable {
         make: (FileIdentity, Keep) async throws -> Response
     ) async throws -> Response {
         let time = ContinuousClock.now
-        let identity = try await originals.identity(names)
+        let identity = try await originals.identity(names, for: request)
         let head = request.http.head
         guard !hasCORS || !pageGuard.variesByOrigin, let key = hot.key(for: head) else {
             return try await make(identity) { _, _, _ in }

@@ -31,6 +31,7 @@ struct DownloadRoute: Route {
     let limiter: RateLimiter?
 
     let methods: [HTTPRequest.Method] = [.get, .head, .post]
+    var isForSelections: Bool { true }
 
     func matches(_ request: IncomingRequest) -> Bool {
         let names = request.segments
@@ -81,10 +82,9 @@ struct DownloadRoute: Route {
             request.client.name, Double(order.images.count) / ListingRoute.imageCountPerToken)
         var files: [Downloads.Selection.File] = []
         for path in order.images {
-            guard let names = RequestPath.names(path), request.permission.allows(names) else {
-                throw ServerError.notFound
-            }
-            files.append(.init(name: path, identity: try await originals.identity(names)))
+            guard let names = RequestPath.names(path) else { throw ServerError.notFound }
+            let identity = try await originals.identity(names, for: request)
+            files.append(.init(name: path, identity: identity))
         }
         for result in await renditions.pipeline.facts(for: files.map(\.identity)) {
             // Other files look like missing ones.

@@ -13,10 +13,11 @@ struct InformationRoute: Route {
     let pipeline: ImagePipeline
 
     var prefix: String? { "info" }
+    var isForSelections: Bool { true }
 
     func response(to request: IncomingRequest) async throws -> Response {
         let names = request.segments.dropFirst()
-        let identity = try await originals.identity(Array(names))
+        let identity = try await originals.identity(Array(names), for: request)
         let facts = try await originals.facts(identity)
         let validators = Validators(
             original: identity,
@@ -36,13 +37,15 @@ struct PlaceholderRoute: Route {
     let pipeline: ImagePipeline
 
     var prefix: String? { "placeholder" }
+    var isForSelections: Bool { true }
 
     func response(to request: IncomingRequest) async throws -> Response {
         let format = request.query("format")
         guard format == nil || format == "json" else {
             throw ServerError.malformedRequest(reason: "invalid format; expected json or none")
         }
-        let identity = try await originals.identity(Array(request.segments.dropFirst()))
+        let identity = try await originals.identity(
+            Array(request.segments.dropFirst()), for: request)
         let hash = try await thumbHash(identity)
         let isJSON = format == "json"
         let validators = Validators(

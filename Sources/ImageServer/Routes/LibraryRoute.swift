@@ -7,7 +7,8 @@ internal import ImageLoading
 internal import PhotoLibrary
 internal import Placeholders
 
-/// `GET /-/library/…`: all images below the served folder by date, and a search.
+/// `GET /-/library/…`: all images below the served folder by date, and a search; for guests with a link to
+/// a selection, its images by date.
 ///
 /// The first request starts the index; see ``PhotoLibrary``.
 struct LibraryRoute: Route {
@@ -19,12 +20,16 @@ struct LibraryRoute: Route {
     let library: PhotoLibrary
     /// Whether ``MarkRoute`` exists.
     let allowsMarks: Bool
+    /// Whether ``ShareRoute`` exists.
+    let allowsSharing: Bool
     let pipeline: ImagePipeline
     let queue: FairQueue
     let limiter: RateLimiter?
+    let maximumSide: Int
 
     /// The routes read no image.
     var steps: RequestSteps { .standard.subtracting(.retry) }
+    var isForSelections: Bool { true }
 
     func matches(_ request: IncomingRequest) -> Bool {
         let names = request.segments
@@ -39,11 +44,24 @@ struct LibraryRoute: Route {
     func response(to request: IncomingRequest) async throws -> Response {
         guard let page = Page(rawValue: request.segments[2]) else { throw ServerError.notFound }
         library.start()
-        if page == .status { return Self.json(StatusPage(library.status, canMark: allowsMarks)) }
-        return try await queue.run(request.client.name) {
+        var selection: ImageSelection?
+        if case .images(let images) = request.permission {
+            selection = images.selection
+            // Guests cannot search.
+            guard let selection, page != .completions, text("q", of: request).isEmpty else {
+                throw ServerError.notFound
+            }
+            if page == .status { return Self.json(StatusPage(library.status, of: selection)) }
+        }
+        if page == .status {
+            return Self.json(
+                StatusPage(
+                    library.status, canMark: allowsMarks, canShare: allowsSharing))
+        }
+        return try await queue.run(request.client.name) { [selection] in
             switch page {
-            case .status, .timeline: try await timeline(request)
-            case .images: try await images(request)
+            case .status, .timeline: try await timeline(request, of: selection)
+            case .images: try await images(request, of: selection)
             case .completions:
                 Self.json(
                     CompletionPage(
@@ -53,23 +71,34 @@ struct LibraryRoute: Route {
         }
     }
 
-    private func timeline(_ request: IncomingRequest) async throws -> Response {
+    private func timeline(
+        _ request: IncomingRequest, of selection: ImageSelection?
+    ) async throws -> Response {
         let query = text("q", of: request)
         let since = request.query("since").map(String.init)
         let validators = Validators(
-            tag: Self.tag(library.status.generation, query, since ?? "all"))
+            tag: Self.tag(
+                library.status.generation, query, since ?? "all", selection?.id ?? ""))
         let headers = validators.fields.with(.cacheControl, "no-cache")
         if validators.isNotModified(request.headers) { return .notModified(headers) }
-        let timeline = try await library.timeline(matching: query, since: since)
+        let timeline =
+            if let selection {
+                try await library.timeline(of: selection)
+            } else {
+                try await library.timeline(matching: query, since: since)
+            }
         limiter?.charge(
             request.client.name, Double(timeline.days.count) / ListingRoute.imageCountPerToken)
         // The entity tag is that of the generation before, unless nothing has changed meanwhile.
         let isCurrent = timeline.generation == library.status.generation
         return .json(
-            TimelinePage(timeline), headers: isCurrent ? headers : [.cacheControl: "no-cache"])
+            TimelinePage(timeline, ladder: ListingRoute.ladder(atMost: maximumSide)),
+            headers: isCurrent ? headers : [.cacheControl: "no-cache"])
     }
 
-    private func images(_ request: IncomingRequest) async throws -> Response {
+    private func images(
+        _ request: IncomingRequest, of selection: ImageSelection?
+    ) async throws -> Response {
         let query = text("q", of: request)
         let first = try day("first", of: request) ?? Self.lastDay
         let last = try day("last", of: request) ?? -Self.lastDay
@@ -81,8 +110,14 @@ struct LibraryRoute: Route {
             try request.number("limit", 1..., default: Self.maximumImageCount),
             Self.maximumImageCount)
         let generation = library.status.generation
-        let images = try await library.images(
-            matching: query, inDays: last...first, offset: offset, limit: limit)
+        let images =
+            if let selection {
+                try await library.images(
+                    of: selection, inDays: last...first, offset: offset, limit: limit)
+            } else {
+                try await library.images(
+                    matching: query, inDays: last...first, offset: offset, limit: limit)
+            }
         limiter?.charge(
             request.client.name, Double(images.count) / ListingRoute.imageCountPerToken)
         let facts = try await pipeline.storedFacts(for: images.map(\.identity))
@@ -130,9 +165,28 @@ private struct StatusPage: Encodable {
     let secondsLeft: Int?
     let generation: String
     let canMark: Bool
+    let canShare: Bool
+    /// Whether the client sees a selection only.
+    let isSelection: Bool
 
-    init(_ status: LibraryStatus, canMark: Bool) {
+    /// - Parameters:
+    ///   - status: the status of the whole library.
+    ///   - selection: the images that the client may see.
+    init(_ status: LibraryStatus, of selection: ImageSelection) {
+        state = status.isComplete ? "complete" : "reading"
+        found = selection.paths.count
+        read = status.isComplete ? found : 0
+        secondsLeft = nil
+        generation = status.generation
+        canMark = false
+        canShare = false
+        isSelection = true
+    }
+
+    init(_ status: LibraryStatus, canMark: Bool, canShare: Bool) {
         self.canMark = canMark
+        self.canShare = canShare
+        isSelection = false
         state = status.isComplete ? "complete" : "reading"
         found = status.foundCount
         read = status.readCount
@@ -147,6 +201,7 @@ private struct TimelinePage: Encodable {
         let count: [Int]
     }
 
+    let ladder: [Int]
     let generation: String
     let total: Int
     let isPartial: Bool
@@ -155,7 +210,8 @@ private struct TimelinePage: Encodable {
     /// One byte for each image of `days` in Base64; see `LibraryTimeline.aspects`.
     let aspects: String
 
-    init(_ timeline: LibraryTimeline) {
+    init(_ timeline: LibraryTimeline, ladder: [Int]) {
+        self.ladder = ladder
         generation = timeline.generation
         total = timeline.count
         isPartial = timeline.isPartial

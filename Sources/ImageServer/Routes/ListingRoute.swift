@@ -14,7 +14,12 @@ struct ListingRoute: Route {
     static let imageCountPerToken = 100.0
 
     /// Steps by a factor of about 1.4: no rendition has more than twice the shown pixels.
-    static let ladder = [64, 96, 128, 192, 256, 384, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096]
+    private static let ladder = [
+        64, 96, 128, 192, 256, 384, 512, 768, 1_024, 1_536, 2_048, 3_072, 4_096,
+    ]
+
+    /// The sizes of renditions that pages request, in pixels.
+    static func ladder(atMost maximumSide: Int) -> [Int] { ladder.filter { $0 <= maximumSide } }
 
     let folders: FolderReader
     let pipeline: ImagePipeline
@@ -54,7 +59,7 @@ struct ListingRoute: Route {
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         limiter?.charge(request.client.name, Double(end - start) / Self.imageCountPerToken)
         let page = ListingPage(
-            folder: names.joined(separator: "/"), ladder: Self.ladder.filter { $0 <= maximumSide },
+            folder: names.joined(separator: "/"), ladder: Self.ladder(atMost: maximumSide),
             folders: offset == 0
                 ? .init(name: contents.folders, images: contents.imageCounts) : nil,
             total: total, offset: offset, next: end < total ? end : nil,

@@ -16,13 +16,15 @@ struct OriginalRoute: Route {
     let originals: Originals
     let outgoing: OutgoingBytes
 
+    var isForSelections: Bool { true }
+
     func matches(_ request: IncomingRequest) -> Bool {
         guard let path = request.path, let first = path.segments.first else { return false }
         return first != "-" && !path.endsWithSlash
     }
 
     func response(to request: IncomingRequest) async throws -> Response {
-        let identity = try await originals.identity(request.segments)
+        let identity = try await originals.identity(request.segments, for: request)
         let facts: ImageFacts
         do {
             facts = try await originals.facts(identity)

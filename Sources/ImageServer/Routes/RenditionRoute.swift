@@ -8,6 +8,8 @@ struct RenditionRoute: Route {
     let renditions: LocalRenditions
     let grammar: OptionGrammar
 
+    var isForSelections: Bool { true }
+
     func matches(_ request: IncomingRequest) -> Bool {
         guard let path = request.path, !path.endsWithSlash, path.segments.count > 1,
             path.segments.first != "-"

@@ -15,6 +15,9 @@ protocol Route: Sendable {
     var methods: [HTTPRequest.Method] { get }
     /// The steps of ``RequestHandler`` that requests pass before they reach the route.
     var steps: RequestSteps { get }
+    /// Whether guests with a link to a selection of images may request it; the route then shows nothing that
+    /// ``IncomingRequest/permission`` does not allow.
+    var isForSelections: Bool { get }
 
     /// Whether the route has a resource with the path of a request, whatever the method.
     func matches(_ request: IncomingRequest) -> Bool
@@ -29,6 +32,7 @@ extension Route {
     var prefix: String? { nil }
     var methods: [HTTPRequest.Method] { readMethods }
     var steps: RequestSteps { .standard }
+    var isForSelections: Bool { false }
 
     func matches(_ request: IncomingRequest) -> Bool {
         guard let prefix, let path = request.path, !path.endsWithSlash else { return false }

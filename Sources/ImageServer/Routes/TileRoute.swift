@@ -13,6 +13,7 @@ struct TileRoute: Route {
     let hot: HotResponder
 
     var prefix: String? { "tiles" }
+    var isForSelections: Bool { true }
 
     func response(to request: IncomingRequest) async throws -> Response {
         let names = Array(request.segments.dropFirst())
@@ -52,7 +53,7 @@ struct TileRoute: Route {
     private func descriptor(
         _ names: [String], isXML: Bool, _ request: IncomingRequest
     ) async throws -> Response {
-        let identity = try await originals.identity(names)
+        let identity = try await originals.identity(names, for: request)
         let pyramid = TilePyramid(
             try await originals.facts(identity).pixelSize, tileSide: TileImages.tileSide,
             endsInOnePixel: true)

@@ -135,15 +135,34 @@ final class LibraryStore: Sendable {
 
     /// The image at a path in the library.
     func image(at path: String) -> KnownFile? {
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { String(path[..<$0]) } ?? ""
-        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        let (folder, name) = Self.parts(of: path)
         return knownFiles(
             """
             SELECT \(ImageRow.columns), folder.path FROM image JOIN folder ON folder.id = folder
             WHERE folder.path = ? AND name = ?
             """, [folder, name]
         ).first
+    }
+
+    /// The numbers of the images at some paths; missing ones are left out.
+    func ids(at paths: [String]) -> [ImageID] {
+        let ids = database.read { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT image.id FROM image JOIN folder ON folder.id = folder
+                    WHERE folder.path = ? AND name = ?
+                    """)
+            return try paths.compactMap { path in
+                let (folder, name) = Self.parts(of: path)
+                return try Int64.fetchOne(statement, arguments: [folder, name])
+            }
+        }
+        return (ids ?? []).map(ImageID.init)
+    }
+
+    private static func parts(of path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
+        return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
     }
 
     /// The newest readable images in a folder and those inside it.

@@ -39,6 +39,10 @@ export class FolderView {
     this.#title.textContent = title;
   }
 
+  showTitle(title) {
+    if (this.#title.textContent !== title) this.#title.textContent = title;
+  }
+
   /** Shows the number of images. */
   showSummary(summary) {
     clearTimeout(this.#loadingTimer);

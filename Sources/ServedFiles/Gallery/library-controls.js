@@ -13,6 +13,8 @@ export class LibraryControls {
   marks = new Marks();
   /** Called with the images of a slideshow. */
   onPlay = () => {};
+  /** Called with the paths of images to share. */
+  onShare = () => {};
   #grid;
   #bar;
   #hovered = null;
@@ -22,6 +24,7 @@ export class LibraryControls {
     this.#grid = grid;
     this.#bar = new SelectionBar(document.querySelector("#selection"), this.selection, this.marks);
     this.#bar.onPlay = (images) => this.onPlay(images);
+    this.#bar.onShare = (paths) => this.onShare(paths);
     new SelectionGestures(element, grid, this.selection);
     this.selection.listing = grid.listing;
     this.selection.onChange = () => this.#changed();

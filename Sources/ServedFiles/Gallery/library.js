@@ -9,7 +9,8 @@ import { encodePath } from "./routing.js";
  * Fetches the progress of the index; null when the server has none.
  *
  * @returns {Promise<{state: "reading" | "complete", found: number, read: number,
- *   secondsLeft: number | null, generation: string, canMark: boolean} | null>}
+ *   secondsLeft: number | null, generation: string, canMark: boolean, canShare: boolean,
+ *   isSelection: boolean} | null>}
  */
 export async function fetchStatus(signal) {
   const response = await fetch("/-/library/status", { cache: "no-cache", signal });
@@ -69,6 +70,16 @@ export async function mark(images, marks) {
 /** Returns the URL of an archive of images: originals, or renditions of a size such as `2048x2048`. */
 export async function requestDownload(images, size) {
   const response = await post("/-/download", { images, size });
+  return (await response.json()).url;
+}
+
+/**
+ * Returns the path of a link for guests.
+ *
+ * @param {object} goal `folder` or `images`, paths, and the `days` for which it is valid
+ */
+export async function requestLink(goal) {
+  const response = await post("/-/share", goal);
   return (await response.json()).url;
 }
 

@@ -13,10 +13,11 @@ import { keepPage } from "./page-keeping.js";
 import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
+import { ShareDialog } from "./share-dialog.js";
 import { Slideshow } from "./slideshow.js";
 import { SortControl } from "./sort-order.js";
 import { language, localize } from "./strings.js";
-import { TimelineView } from "./timeline-view.js";
+import { isShared, markShared, TimelineView } from "./timeline-view.js";
 import { TimelineVisit } from "./timeline-visit.js";
 import { Viewer } from "./viewer.js";
 import { VirtualGrid } from "./virtual-grid.js";
@@ -64,8 +65,8 @@ class Gallery {
     for (const type of ["wheel", "touchstart", "keydown"]) {
       addEventListener(type, () => (this.#scrollGoal = null), { passive: true });
     }
-    const hasLibrary = this.#showLibrary();
-    if (location.hash === "" && (await hasLibrary) && await isWithoutImages()) {
+    const showsLibrary = this.#showLibrary();
+    if (location.hash === "" && (await showsLibrary) && (isShared() || await isWithoutImages())) {
       history.replaceState(history.state, "", timelineHash(""));
     }
     this.#follow();
@@ -81,15 +82,26 @@ class Gallery {
     }
     if (status === null) return false;
     document.documentElement.classList.add("has-library");
+    markShared(status);
     this.#showCovers(status);
     this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
     this.#controls.onPlay = (images) => this.#play(images);
+    if (status.canShare) this.#allowSharing();
     if (status.canMark) {
       document.documentElement.classList.add("can-mark");
       this.#viewer.marks = this.#controls.marks;
       this.#controls.marks.refresh(status.generation).catch(() => {});
     }
     return true;
+  }
+
+  /** Shows the buttons that make links to folders and selections. */
+  #allowSharing() {
+    document.documentElement.classList.add("can-share");
+    const dialog = new ShareDialog(document.querySelector("#share"));
+    this.#controls.onShare = (paths) => dialog.offerImages(paths);
+    document.querySelector("#share-folder").addEventListener(
+      "click", () => dialog.offerFolder(parseHash(location.hash).folder));
   }
 
   /** Shows covers of folders once images of the library have been read. */
@@ -143,6 +155,8 @@ class Gallery {
       else link.removeAttribute("aria-current");
     }
     document.documentElement.classList.toggle("in-timeline", route.isTimeline);
+    document.documentElement.classList.toggle(
+      "in-root", !route.isTimeline && route.folder === "");
     this.#search.show(route.query);
     const Visit = route.isTimeline ? TimelineVisit : FolderVisit;
     const visit = new Visit(this.#visitParts, route, this.#visit);

@@ -16,6 +16,8 @@ const SHOWN_FOR = 6000;
 export class SelectionBar {
   /** Called with the images of a slideshow. */
   onPlay = () => {};
+  /** Called with the paths of images to share. */
+  onShare = () => {};
   #bar;
   #selection;
   #marks;
@@ -27,7 +29,8 @@ export class SelectionBar {
     this.#bar = bar;
     this.#selection = selection;
     this.#marks = marks;
-    const names = ["count", "size", "download", "favourite", "slideshow", "copy", "clear", "note"];
+    const names = ["count", "size", "download", "favourite", "slideshow", "copy", "share", "clear",
+      "note"];
     this.#parts = Object.fromEntries(
       names.map((name) => [name, bar.querySelector(`[data-part="${name}"]`)]));
     const { size, download, favourite, copy, clear } = this.#parts;
@@ -37,6 +40,7 @@ export class SelectionBar {
     favourite.addEventListener("click", () => this.#toggleFavourites());
     this.#parts.slideshow.addEventListener("click", () => this.onPlay(selection.images));
     copy.addEventListener("click", () => this.#copy());
+    this.#parts.share.addEventListener("click", () => this.onShare(selection.paths));
     clear.addEventListener("click", () => selection.clear());
     selection.onFull = () => this.#tell(t("selectionFull", { number: number(MOST_SELECTED) }));
   }

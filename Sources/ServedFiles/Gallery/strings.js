@@ -96,6 +96,19 @@ const STRINGS = {
   favouriteKey: ["Favourite (F)", "Favorit (F)"],
   markFails: ["The mark was not saved: {reason}", "Die Markierung wurde nicht gespeichert: {reason}"],
   copyAddress: ["Copy address", "Adresse kopieren"],
+  share: ["Share", "Teilen"],
+  shareFolder: ["Share this folder", "Diesen Ordner teilen"],
+  shareTitle: ["Share {name}", "{name} teilen"],
+  shareHint: [
+    "Everyone with the link sees these images, and nothing else.",
+    "Wer den Link hat, sieht diese Bilder und sonst nichts."],
+  linkDuration: ["Valid for", "Gültig für"],
+  dayCount: [plural("{number} day", "{number} days"), plural("{number} Tag", "{number} Tage")],
+  makeLink: ["Create link", "Link erstellen"],
+  link: ["Link", "Link"],
+  copyLink: ["Copy", "Kopieren"],
+  linkFails: ["The link was not created: {reason}", "Der Link wurde nicht erstellt: {reason}"],
+  sharedImages: ["Shared images", "Geteilte Bilder"],
   clearSelection: ["Clear the selection (Esc)", "Auswahl aufheben (Esc)"],
 
   // The viewer.

@@ -4,6 +4,21 @@ import { timelineHash } from "./routing.js";
 import { t } from "./strings.js";
 import { counted, element, number } from "./text.js";
 
+/** Remembers whether the user is a guest, who sees those images only that a link names. */
+export function markShared({ isSelection }) {
+  document.documentElement.classList.toggle("is-shared", isSelection === true);
+}
+
+/** Whether the user is such a guest. */
+export function isShared() {
+  return document.documentElement.classList.contains("is-shared");
+}
+
+/** The title of the timeline. */
+export function allTitle() {
+  return t(isShared() ? "sharedImages" : "allPhotos");
+}
+
 /** The title, count and progress of the timeline or of a search. */
 export class TimelineView {
   #page;
@@ -22,11 +37,12 @@ export class TimelineView {
   /** Shows the title before the timeline has arrived. */
   enter(query) {
     this.#query = query;
-    this.#page.enterTimeline(query === "" ? t("allPhotos") : query);
+    this.#page.enterTimeline(query === "" ? allTitle() : query);
   }
 
   /** @param {boolean} isReading whether more images may be found */
   show(timeline, isReading) {
+    if (this.#query === "") this.#page.showTitle(allTitle());
     const images = counted("images", timeline.total);
     const found = t(timeline.isCut ? "foundCut" : "found", { images, query: this.#query });
     this.#page.showSummary(this.#query === "" ? images : found);
@@ -48,6 +64,7 @@ export class TimelineView {
 
   /** Shows how much of the library has been read; nothing when all has. */
   showProgress(status) {
+    if (status !== null) markShared(status);
     const isReading = status?.state === "reading";
     this.#progress.hidden = !isReading;
     if (!isReading) return;

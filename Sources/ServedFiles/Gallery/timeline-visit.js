@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { fetchListing } from "./api.js";
 import { fetchStatus, fetchTimeline } from "./library.js";
 import { join, timelineHash } from "./routing.js";
 import { TimelineSections } from "./sections.js";
-import { t } from "./strings.js";
+import { allTitle } from "./timeline-view.js";
 import { Timeline } from "./timeline.js";
 
 /** Shows the timeline or a search, and fetches its changes. */
@@ -36,7 +35,7 @@ export class TimelineVisit {
   }
 
   get title() {
-    return this.#query === "" ? t("allPhotos") : this.#query;
+    return this.#query === "" ? allTitle() : this.#query;
   }
 
   get sections() {
@@ -51,10 +50,10 @@ export class TimelineVisit {
     this.#isChecking = true;
     try {
       await connection.persist(async () => {
-        const [answer, ladder, status] = await Promise.all([
-          fetchTimeline(this.#query, { signal }), this.#ladder(signal), fetchStatus(signal)]);
+        const [answer, status] = await Promise.all([
+          fetchTimeline(this.#query, { signal }), fetchStatus(signal)]);
         this.#showProgress(status);
-        this.#show(Timeline.from(answer, this.#query, ladder));
+        this.#show(Timeline.from(answer, this.#query));
       }, signal);
       loader.resume();
     } catch (error) {
@@ -122,7 +121,7 @@ export class TimelineVisit {
     const { listing } = this;
     const answer = await fetchTimeline(this.#query, { since: listing.generation, signal });
     if (!answer.isPartial) {
-      await this.#replace(Timeline.from(answer, this.#query, listing.ladder));
+      await this.#replace(Timeline.from(answer, this.#query));
     } else if (answer.days.date.length > 0) {
       await this.#replace(listing.changed(answer));
     } else {
@@ -149,10 +148,5 @@ export class TimelineVisit {
     };
     timelineView.show(listing, this.#isReading);
     show(this);
-  }
-
-  async #ladder(signal) {
-    const { page } = await fetchListing("", 0, { limit: 1, signal });
-    return page.ladder;
   }
 }

@@ -29,18 +29,16 @@ export class Timeline {
   #codes;
   #details;
 
-  /**
-   * @param {object} answer of `fetchTimeline`, with all days
-   * @param {number[]} ladder the sizes of renditions
-   */
-  static from(answer, query, ladder) {
+  /** @param {object} answer of `fetchTimeline`, with all days */
+  static from(answer, query) {
     const [days, codes] = [new TimelineDays(answer.days), bytes(answer.aspects)];
-    return new Timeline(query, ladder, answer, days, codes, new Map());
+    return new Timeline(query, answer, days, codes, new Map());
   }
 
-  constructor(query, ladder, answer, days, codes, blocks) {
+  constructor(query, answer, days, codes, blocks) {
     this.query = query;
-    this.ladder = ladder;
+    /** The sizes of renditions. */
+    this.ladder = answer.ladder;
     this.generation = answer.generation;
     this.isCut = answer.isCut === true;
     this.view = timelineHash(query);
@@ -159,7 +157,7 @@ export class Timeline {
   changed(answer) {
     const { days, codes } = this.#days.merged(this.#codes, answer.days, bytes(answer.aspects));
     const blocks = this.#details.without(new Set(answer.days.date));
-    return new Timeline(this.query, this.ladder, answer, days, codes, blocks);
+    return new Timeline(this.query, answer, days, codes, blocks);
   }
 
   /** Returns the dates of the days that contain the images `first ..< end`. */

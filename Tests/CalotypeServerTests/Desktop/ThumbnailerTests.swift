@@ -12,7 +12,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "The built thumbnailer", .timeLimit(.minutes(3)),
+    "The built thumbnailer", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct ThumbnailerTests {
     private let folder: TemporaryFolder

@@ -12,7 +12,7 @@ import Testing
 
 /// Needs the PNG codec, which a build without that trait lacks.
 @Suite(
-    "thumbnails fill", .timeLimit(.minutes(3)),
+    "thumbnails fill", .timeLimit(.minutes(10)),
     .enabled(if: builtInCodecs.codec(named: "png") != nil))
 struct ThumbnailsFillTests {
     private let folder: TemporaryFolder

@@ -25,7 +25,7 @@ final class TestDate: Sendable {
     func pass(_ more: Int) { seconds.withLock { $0 += more } }
 }
 
-@Suite("S22: Every store of renditions", .timeLimit(.minutes(2))) struct RenditionStoringTests {
+@Suite("S22: Every store of renditions", .timeLimit(.minutes(10))) struct RenditionStoringTests {
     /// A store of 1000 bytes, and a clock that only a test moves.
     private final class Fixture: Sendable {
         let folder: TestFolder

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("S22: The store on disk", .timeLimit(.minutes(2))) struct StoreUpkeepTests {
+@Suite("S22: The store on disk", .timeLimit(.minutes(10))) struct StoreUpkeepTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ImageLoading
 
-@Suite("A tiled image", .timeLimit(.minutes(2))) struct TiledImageTests {
+@Suite("A tiled image", .timeLimit(.minutes(10))) struct TiledImageTests {
     private static let sizes = [
         (1, 1), (1, 130), (129, 1), (64, 64), (65, 64), (64, 129), (200, 131), (127, 255),
     ].map { PixelSize(width: $0.0, height: $0.1) }

@@ -50,6 +50,12 @@ int calotype_end(pid_t process, bool kills);
 /// Returns the processor time of a process, in seconds; 0 if it has ended.
 double calotype_processor_seconds(pid_t process);
 
+/// Sets the niceness of all threads of a process that `calotype_spawn` started to that of the calling
+/// thread plus `difference`.
+///
+/// Returns false if the system does not permit it: to lower a niceness takes a privilege.
+bool calotype_set_niceness(pid_t process, int difference);
+
 /// Creates two connected sockets with close-on-exec. Returns 0 or an errno.
 ///
 /// A receive on the first returns -EAGAIN after 20 ms without data.

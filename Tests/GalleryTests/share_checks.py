@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links to folders and selections, made by a user who has logged in, and opened by a guest."""
+
+import pathlib
+import shutil
+import subprocess
+
+from axe_playwright_python.sync_playwright import Axe
+from calotype_server import CheckedServer
+from gallery_checks import GalleryChecks
+from gallery_driver import GalleryPage
+
+PASSWORD = "open sesame"
+PART = "#share [data-part={}]"
+
+
+class ShareChecks(GalleryChecks):
+    def test_share(self, request, tmp_path):
+        program, photos = (request.config.getoption(name) for name in ("--calotype", "--photos"))
+        if not program or not photos:
+            self.skip("--calotype and --photos are required")
+        folder = tmp_path / "photos" / "holiday"
+        folder.mkdir(parents=True)
+        for file in [file for file in sorted((pathlib.Path(photos) / self.folder).iterdir()) if file.is_file()][:12]:
+            shutil.copy(file, folder)
+        hashed = tmp_path / "password"
+        hashed.write_text(subprocess.run(
+            [program, "password"], input=PASSWORD + "\n", capture_output=True, text=True, check=True).stdout)
+        with CheckedServer(program, folder.parent, tmp_path / "cache", "--password", str(hashed)) as server:
+            user = self.log_in(server.url)
+            images, total = self.check_selection(user)
+            place = self.check_folder(user)
+            user.close()
+            self.check_guest_of_selection(server.url, images, total)
+            self.check_guest_of_folder(place)
+
+    def log_in(self, server):
+        gallery = GalleryPage(self.browser, server)
+        page = gallery.page
+        page.goto(f"{server}/-/login")
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: not url.endswith("/login"))
+        page.goto(f"{server}/#all")
+        gallery.wait("async () => (await (await fetch('/-/library/status')).json()).state === 'complete'")
+        gallery.wait("document.documentElement.classList.contains('can-share')")
+        gallery.tiles()
+        return gallery
+
+    def check_selection(self, gallery):
+        """Shares two images; returns the link and the number of all images."""
+        page = gallery.page
+        for position in (2, 4):
+            gallery.tile_link(position).hover()
+            page.locator(f".tile[aria-posinset='{position}'] .check").click()
+        self.selected = [self.name(gallery, position) for position in (2, 4)]
+        total = page.evaluate("document.querySelector('.tile').ariaSetSize - 0")
+        page.click("#selection [data-part=share]")
+        self.check("share: the dialog names what is shared", page.inner_text(PART.format("title")) == "Share 2 images",
+                   page.inner_text(PART.format("title")))
+        self.check("share: no link before it is requested", not page.is_visible(PART.format("url")))
+        page.click(PART.format("make"))
+        page.wait_for_selector(PART.format("url"))
+        link = page.input_value(PART.format("url"))
+        self.check("share: a link of this server", link.startswith(f"{gallery.server}/-/share/"), link)
+        self.screenshot(gallery, "share.png")
+        problems = Axe().run(page, "#share").response["violations"]
+        self.check("share: the dialog is accessible", not problems, [problem["id"] for problem in problems])
+        page.select_option(PART.format("days"), "1")
+        self.check("share: another duration needs another link", not page.is_visible(PART.format("url")))
+        page.click(PART.format("close"))
+        self.check("share: the selection stays", page.inner_text("#selection [data-part=count]") == "2 selected")
+        return link, total
+
+    def name(self, gallery, position):
+        return gallery.page.evaluate(
+            "(p) => document.querySelector(`.tile[aria-posinset='${p}'] a`).getAttribute('href')", position
+        ).split("?")[0].split("/")[-1]
+
+    def check_folder(self, gallery):
+        """Shares a folder; returns the link."""
+        page = gallery.page
+        gallery.open("")
+        page.wait_for_selector("#cards a")
+        self.check("share: the root has no button", not page.is_visible("#share-folder"))
+        gallery.open("holiday")
+        page.wait_for_selector("#share-folder")
+        page.click("#share-folder")
+        page.click(PART.format("make"))
+        page.wait_for_selector(PART.format("url"))
+        link = page.input_value(PART.format("url"))
+        page.keyboard.press("Escape")
+        self.check_quiet(gallery, "share")
+        return link
+
+    def check_guest_of_selection(self, server, link, total):
+        gallery = GalleryPage(self.browser, server)
+        page = gallery.page
+        page.goto(link)
+        gallery.tiles()
+        count = page.evaluate("document.querySelector('.tile').ariaSetSize - 0")
+        self.check("guest: sees the selection only", count == 2 < total, f"{count} of {total}")
+        self.check("guest: the title", page.inner_text("#title") == "Shared images", page.inner_text("#title"))
+        names = [self.name(gallery, position) for position in (1, 2)]
+        self.check("guest: the images are those that were selected", names == self.selected, f"{names} {self.selected}")
+        hidden = ["#views", "#search", "#share-folder", "#selection [data-part=share]"]
+        shown = [part for part in hidden if page.is_visible(part)]
+        self.check("guest: no search, no folders, no sharing", not shown, shown)
+        self.screenshot(gallery, "guest.png")
+        gallery.tile_link(1).click()
+        page.wait_for_selector("#viewer[open]")
+        gallery.wait("document.querySelector('#viewer [data-part=exact]').naturalWidth > 0")
+        page.keyboard.press("Escape")
+        page.goto(f"{server}/")
+        gallery.wait("location.hash === '#all'")
+        gallery.tiles()
+        self.check_quiet(gallery, "guest of a selection")
+        status = page.evaluate("async () => (await fetch('/-/library/images?q=a')).status")
+        self.check("guest: a search finds nothing", status == 404, status)
+        gallery.close()
+
+    def check_guest_of_folder(self, link):
+        gallery = GalleryPage(self.browser, link.split("/-/")[0])
+        gallery.page.goto(link)
+        gallery.tiles()
+        self.check("guest: sees the folder", gallery.page.inner_text("#title") == "holiday")
+        gallery.close()
