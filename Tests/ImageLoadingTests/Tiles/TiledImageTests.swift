@@ -266,10 +266,13 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("makes tiles as far as a truncated file goes, if accepted", arguments: [false, true])
-    func truncated(_ isAccepted: Bool) async throws {
+    @Test(
+        "makes tiles as far as a truncated file goes, if accepted", arguments: [false, true],
+        [false, true])
+    func truncated(_ isAccepted: Bool, _ isDirect: Bool) async throws {
         var maker = TileMaker(FormulaCodec(error: .truncated(byteCount: 18)))
         maker.configuration.acceptsTruncated = isAccepted
+        if isDirect { maker.configuration.directPixelCount = 70 * 100 }
         let file = FormulaCodec.file(PixelSize(width: 70, height: 100), damagedRow: 80)
         let picture = try maker.image(file)
         let tile = TileAddress(level: 0, x: 0, y: 1)
@@ -277,6 +280,11 @@ import Testing
             let image = try await picture.tile(tile)
             #expect(image.row(15)[3] == FormulaCodec.sample(1, 79, 0))
             #expect(image.row(16)[3] == 0)
+            // The second one is in the cache.
+            for tile in [TileAddress(level: 0, x: 1, y: 0), tile] {
+                let file = try await picture.encodedTile(tile)
+                #expect(file.problem == "truncated after 18 bytes")
+            }
         } else {
             await #expect(
                 throws: LoadError.decodingFailed(path: "picture", .truncated(byteCount: 18))
