@@ -134,24 +134,27 @@ struct JPEGTileTests {
         #expect(try lossless.jpegTile(StoredTile(rect, ofLevel: size)) == nil)
     }
 
-    @Test("that is damaged is missing or an error") func damage() throws {
-        let size = PixelSize(width: 512, height: 512)
+    @Test("that is damaged is missing or an error", arguments: [256, 200])
+    func damage(width: Int) throws {
+        let size = PixelSize(width: 256 + width, height: 512)
         let whole = try Self.pyramid(size, .gray8)
-        let rect = PixelRect(x: 256, y: 0, width: 256, height: 256)
+        let rect = PixelRect(x: 256, y: 0, width: width, height: 256)
         let tile = StoredTile(rect, ofLevel: size)
         var random = SeededRandom(seed: 6)
         let original = try #require(try open(whole).jpegTile(tile))
         let scan = try #require(original.firstRange(of: [0xFF, 0xDA])).lowerBound
-        // The entropy-coded data of a tile, without which it is not found.
-        let data = try #require(whole.firstRange(of: original[scan...]))
+        // The entropy-coded data of the tile, which is not copied as it is at the right edge.
+        let data = whole.firstRange(of: original[scan...])
+        #expect((data != nil) == (width == 256))
         for length in stride(from: 0, to: whole.count, by: 97) {
             _ = try? (try? open(Array(whole[..<length])))?.jpegTile(tile)
         }
         for _ in 0..<3000 {
             var damaged = whole
-            let range =
-                Bool.random(using: &random)
-                ? max(0, data.lowerBound - 40)..<data.lowerBound + 20 : 0..<whole.count
+            var range = whole.indices
+            if let data, Bool.random(using: &random) {
+                range = max(0, data.lowerBound - 40)..<data.lowerBound + 20
+            }
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 damaged[Int.random(in: range, using: &random)] = UInt8.random(
                     in: 0...255, using: &random)
@@ -162,6 +165,7 @@ struct JPEGTileTests {
             #expect(file.starts(with: [0xFF, 0xD8]) && file.suffix(2) == [0xFF, 0xD9])
             if let image = try? open(file) { #expect(image.pixelSize == rect.size) }
         }
+        guard let data else { return }
         var cut = whole
         cut.replaceSubrange(data.upperBound - 2..<data.upperBound, with: [0, 0])
         #expect(try open(cut).jpegTile(tile) == nil)
