@@ -62,8 +62,11 @@ extension TIFFImage {
             try file.add(image: bytes.extracting(range))
         else { return nil }
         // Tiles at the right and bottom edges are stored with samples that are not part of the image.
-        return rect.size == blockSize
+        let tile =
+            rect.size == blockSize
             ? file.bytes : try JPEGPart.corner(rect.size, of: file.bytes, limits)
+        // DC differences are encoded with more bits.
+        return tile.flatMap { $0.count <= StoredTile.maximumByteCount ? $0 : nil }
     }
 }
 
