@@ -177,10 +177,8 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        let stored = StoredTile(
-            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
-        if let file = try await storedTiles?.file(of: stored, priority) {
-            return encoders.file(file)
+        if let storedTiles, let file = try await storedTile(tile, of: storedTiles, priority) {
+            return file
         }
         var isDecoded = isDirect(tile.level)
         if !isDecoded, case .made = try await makeIndex(priority) { isDecoded = true }
@@ -302,6 +300,32 @@ extension TiledImage {
             }
             return decoded
         }
+    }
+
+    /// Returns a tile that the image stores; `nil` if it stores none or it is damaged.
+    private func storedTile(
+        _ tile: TileAddress, of stored: StoredTileReads, _ priority: LoadPriority
+    ) async throws(LoadError) -> EncodedTile? {
+        let (rect, level) = (pyramid.rect(of: tile), pyramid.size(ofLevel: tile.level))
+        let whole = StoredTile(rect, ofLevel: level)
+        if let file = try await stored.file(of: whole, priority) { return encoders.file(file) }
+        // Some programs round the sides of levels down, so that edges lack a column or a row.
+        for (columns, rows) in [(1, 1), (1, 0), (0, 1)] {
+            let size = PixelSize(width: level.width - columns, height: level.height - rows)
+            let part = StoredTile(rect.intersection(PixelRect(size)), ofLevel: size)
+            guard part.rect != rect, !part.rect.isEmpty,
+                let file = try await stored.file(of: part, priority)
+            else { continue }
+            return try await queue.reading.run(priority) { () throws(LoadError) in
+                let source = try? ImageSource(
+                    EncodedBytes(file), codecs: self.codecs, limits: self.source.limits)
+                guard let image = try? source?.image(), image.size == part.rect.size else {
+                    return nil
+                }
+                return try? self.encoders.file(image.padded(to: rect.size))
+            }
+        }
+        return nil
     }
 
     /// Reads the index of the image or makes it, once, if the configuration requires it.
