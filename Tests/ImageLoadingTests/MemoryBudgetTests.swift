@@ -309,7 +309,7 @@ extension TileCache {
     /// A tile of 64 bytes.
     fileprivate func put(_ x: Int) {
         insert(
-            TestImage.flat(PixelSize(width: 64, height: 1), .gray8, [7]),
+            DecodedTile(TestImage.flat(PixelSize(width: 64, height: 1), .gray8, [7]), nil),
             Key(picture: "picture", tile: TileAddress(level: 0, x: x, y: 0)))
     }
 }

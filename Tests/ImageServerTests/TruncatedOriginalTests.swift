@@ -38,6 +38,28 @@ struct TruncatedOriginalTests {
         }
     }
 
+    @Test(
+        "has tiles with a warning, revalidated at each use",
+        arguments: [
+            "/tiles/1.jpg_files/9/0_1.jpg", "/tiles/1.jpg_files/8/0_0.jpg",
+            "/iiif/3/1.jpg/256,0,144,256/144,256/0/default.jpg",
+        ])
+    func tiles(path: String) async throws {
+        let server = gallery.server
+        for isComplete in [false, false, true] {
+            if isComplete { try gallery.file("1.jpg", whole) }
+            let version = try gallery.identity("1.jpg").version
+            let answer = try await gallery.get("\(path)?v=\(version)", from: server)
+            #expect(answer.status == 200)
+            #expect(
+                answer.headers[named: "X-Image-Warning"]
+                    == (isComplete ? nil : "truncated after \(whole.count / 2) bytes"))
+            #expect(
+                answer.headers[.cacheControl]
+                    == (isComplete ? "public, max-age=31536000, immutable" : "public, no-cache"))
+        }
+    }
+
     @Test("loses its warning once it is complete") func completed() async throws {
         let server = gallery.server
         _ = try await gallery.get("/100x100/1.jpg", from: server)

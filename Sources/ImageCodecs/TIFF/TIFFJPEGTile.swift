@@ -26,7 +26,7 @@ extension TIFFDecoder {
                     (0...1).contains(tile.levelSize.width - version.size.width)
                         && (0...1).contains(tile.levelSize.height - version.size.height)
                 }
-            files.append(try? level?.jpegTile(tile, bytes))
+            files.append(try? level?.jpegTile(tile, bytes, limits))
         }
         return files
     }
@@ -44,25 +44,29 @@ extension TIFFImage {
 
     /// Returns the tile that covers a part of the image; `nil` if no file can contain it as it is.
     fileprivate func jpegTile(
-        _ tile: StoredTile, _ bytes: Span<UInt8>
+        _ tile: StoredTile, _ bytes: Span<UInt8>, _ limits: DecodeLimits
     ) throws(CodecError) -> [UInt8]? {
         let rect = tile.rect
         guard jpegTileSize != nil, !rect.isEmpty, rect.x >= 0, rect.y >= 0,
             rect.x % blockSize.width == 0, rect.y % blockSize.height == 0,
-            rect.width <= blockSize.width, rect.height <= blockSize.height,
-            PixelRect(size).intersection(rect) == rect
+            PixelRect(x: rect.x, y: rect.y, width: blockSize.width, height: blockSize.height)
+                .intersection(PixelRect(size)) == rect
         else { return nil }
         let range = try checkBlock(
             rect.y / blockSize.height * blockCounts.x + rect.x / blockSize.width, bytes)
         let tables = directory.range(.jpegTables) ?? 0..<0
         guard range.count + tables.count < StoredTile.maximumByteCount else { return nil }
         var file = AbbreviatedJPEG(
-            componentCount: sampleCount, isRGB: photometric == 2, size: blockSize,
-            visibleSize: rect.size)
+            componentCount: sampleCount, isRGB: photometric == 2, size: blockSize)
         guard try file.add(tables: bytes.extracting(tables)),
             try file.add(image: bytes.extracting(range))
         else { return nil }
-        return file.bytes
+        // Tiles at the right and bottom edges are stored with samples that are not part of the image.
+        let tile =
+            rect.size == blockSize
+            ? file.bytes : try JPEGPart.corner(rect.size, of: file.bytes, limits)
+        // DC differences are encoded with more bits.
+        return tile.flatMap { $0.count <= StoredTile.maximumByteCount ? $0 : nil }
     }
 }
 
@@ -76,17 +80,13 @@ private struct AbbreviatedJPEG {
     )
 
     let componentCount: Int
-    /// The size in the frame header.
     let size: PixelSize
-    /// The size of the result, whose right and bottom edges may cut off less than an MCU.
-    let visibleSize: PixelSize
     private(set) var bytes: [UInt8] = [0xFF, 0xD8]
     private var hasFrame = false
 
-    init(componentCount: Int, isRGB: Bool, size: PixelSize, visibleSize: PixelSize) {
+    init(componentCount: Int, isRGB: Bool, size: PixelSize) {
         self.componentCount = componentCount
         self.size = size
-        self.visibleSize = visibleSize
         if componentCount == 3 {
             // The segment APP14 states whether colours are converted to Y′CbCr.
             bytes += [0xFF, 0xEE, 0, 14] + "Adobe".utf8 + [0, 100, 0, 0, 0, 0, isRGB ? 0 : 1]
@@ -126,12 +126,6 @@ private struct AbbreviatedJPEG {
                 guard !hasFrame, isSupported(stream.extracting(segment.body)) else { return false }
                 hasFrame = true
                 copy(segment, stream)
-                let start = bytes.count - segment.body.count
-                bytes.replaceSubrange(
-                    start + 1..<start + 5,
-                    with: [visibleSize.height, visibleSize.width].flatMap {
-                        [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]
-                    })
             case JPEGSegments.startOfScan:
                 guard hasFrame, !segment.body.isEmpty,
                     stream[segment.body.lowerBound] == componentCount
@@ -144,21 +138,11 @@ private struct AbbreviatedJPEG {
         }
     }
 
-    /// Whether a frame header has the size and the components of the tile, and the visible part needs
-    /// all of its MCUs.
+    /// Whether a frame header has the size and the components of the tile.
     private func isSupported(_ frame: Span<UInt8>) -> Bool {
-        guard frame.count == 6 + 3 * componentCount, frame[0] == 8,
-            frame.integer(at: 1, byteCount: 2) == size.height,
-            frame.integer(at: 3, byteCount: 2) == size.width, Int(frame[5]) == componentCount
-        else { return false }
-        let factors = (0..<componentCount).map { frame[7 + 3 * $0] }
-        // The MCU of a single component is one block, whatever its factors are (T.81 A.2.2).
-        let isSingle = componentCount == 1
-        let width = isSingle ? 8 : 8 * Int(factors.map { $0 >> 4 }.max() ?? 0)
-        let height = isSingle ? 8 : 8 * Int(factors.map { $0 & 15 }.max() ?? 0)
-        guard width > 0, height > 0 else { return false }
-        return (size.width - 1) / width == (visibleSize.width - 1) / width
-            && (size.height - 1) / height == (visibleSize.height - 1) / height
+        frame.count == 6 + 3 * componentCount && frame[0] == 8
+            && frame.integer(at: 1, byteCount: 2) == size.height
+            && frame.integer(at: 3, byteCount: 2) == size.width && Int(frame[5]) == componentCount
     }
 
     private mutating func copy(_ segment: JPEGSegments.Segment, _ stream: Span<UInt8>) {

@@ -18,6 +18,20 @@ extension PixelBuffer {
         }
         return result.snapshot.halved(count - 1)
     }
+
+    /// Returns the image with its last column and row repeated at most once; interleaved samples only.
+    func padded(to size: PixelSize) -> PixelBuffer {
+        var result = MutablePixelBuffer(size: size, format: format, colorProfile: colorProfile)
+        for y in 0..<size.height {
+            let row = row(min(y, self.size.height - 1))
+            result.withMutableRow(y) { target in
+                target.copy(row, at: 0)
+                guard size.width > self.size.width else { return }
+                target.copy(row.extracting(last: format.bytesPerPixel), at: row.count)
+            }
+        }
+        return result.snapshot
+    }
 }
 
 /// Averages two rows in blocks of 2×2 pixels.

@@ -4,6 +4,21 @@ internal import EncodedImages
 internal import Pixels
 internal import Synchronization
 
+/// A decoded tile.
+struct DecodedTile: Sendable {
+    let image: PixelBuffer
+    /// The error because of which pixels are missing, as text.
+    let problem: String?
+
+    init(_ image: PixelBuffer, _ problem: String?) {
+        self.image = image
+        self.problem = problem
+    }
+
+    /// Returns a part of the tile.
+    func cut(_ part: PixelRect) -> DecodedTile { DecodedTile(image.cut(part), problem) }
+}
+
 /// A least-recently-used cache of decoded tiles of any number of images, limited in bytes.
 ///
 /// Its lock is held for short operations only: never while awaiting, calling back, using the budget
@@ -15,7 +30,7 @@ public final class TileCache: Sendable {
     }
 
     fileprivate struct Entry {
-        let image: PixelBuffer
+        let tile: DecodedTile
         let charge: MemoryReservation?
         var lastUse: UInt64
     }
@@ -90,22 +105,23 @@ public final class TileCache: Sendable {
             })
     }
 
-    func image(_ key: Key) -> PixelBuffer? {
+    func tile(_ key: Key) -> DecodedTile? {
         state.withLock { state in
             state.clock += 1
             state.entries[key]?.lastUse = state.clock
-            return state.entries[key]?.image
+            return state.entries[key]?.tile
         }
     }
 
-    func insert(_ image: PixelBuffer, _ key: Key) {
+    func insert(_ tile: DecodedTile, _ key: Key) {
+        let image = tile.image
         guard image.byteCount <= byteLimit else { return }
         let charge = budget?.tryReserve(image.byteCount)
         guard budget == nil || charge != nil else { return }
         let freed = state.withLock { state in
             state.clock += 1
             let old = state.remove(key)
-            state.entries[key] = Entry(image: image, charge: charge, lastUse: state.clock)
+            state.entries[key] = Entry(tile: tile, charge: charge, lastUse: state.clock)
             state.byteCount += image.byteCount
             return state.makeRoom(keeping: image.byteCount) + (old.map { [$0] } ?? [])
         }
@@ -122,7 +138,7 @@ public final class TileCache: Sendable {
 extension TileCache.State {
     fileprivate mutating func remove(_ key: TileCache.Key) -> TileCache.Entry? {
         let entry = entries.removeValue(forKey: key)
-        byteCount -= entry?.image.byteCount ?? 0
+        byteCount -= entry?.tile.image.byteCount ?? 0
         return entry
     }
 

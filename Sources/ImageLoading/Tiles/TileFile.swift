@@ -12,8 +12,9 @@ internal import Darwin
 /// A file with the tiles of a pyramid, read in place.
 ///
 /// Layout, all numbers of 8 bytes, little-endian: the tiles; an entry for each tile with level,
-/// column, row, offset, byte count and checksum; the key in UTF-8; the offset of the first entry,
-/// the number of entries, the checksum of entries and key, and a signature.
+/// column, row, offset, byte count and checksum; the key in UTF-8; if pixels are missing, a zero byte and
+/// the reason in UTF-8; the offset of the first entry, the number of entries, the checksum of entries
+/// and text, and a signature.
 final class TileFile: StoredTiles {
     static let entryByteCount = 48
     static let footerByteCount = 32
@@ -28,6 +29,7 @@ final class TileFile: StoredTiles {
 
     private let descriptor: Int32
     private let entries: [TileAddress: Entry]
+    let problem: String?
 
     /// Opens a file.
     ///
@@ -41,16 +43,17 @@ final class TileFile: StoredTiles {
         guard descriptor >= 0 else {
             throw .storeFailed(reason: "\(path): \(systemError(errno))")
         }
-        guard let entries = Self.entries(descriptor, key: key) else {
+        guard let (entries, problem) = Self.index(descriptor, key: key) else {
             close(descriptor)
             throw .storeFailed(reason: "\(path): incomplete or damaged tile file")
         }
-        self.init(descriptor, entries)
+        self.init(descriptor, entries, problem)
     }
 
-    private init(_ descriptor: Int32, _ entries: [TileAddress: Entry]) {
+    private init(_ descriptor: Int32, _ entries: [TileAddress: Entry], _ problem: String?) {
         self.descriptor = descriptor
         self.entries = entries
+        self.problem = problem
     }
 
     deinit { close(descriptor) }
@@ -63,9 +66,9 @@ final class TileFile: StoredTiles {
         return bytes
     }
 
-    private static func entries(
+    private static func index(
         _ descriptor: Int32, key: String
-    ) -> [TileAddress: Entry]? {
+    ) -> (entries: [TileAddress: Entry], problem: String?)? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
         let end = Int(status.st_size) - footerByteCount
@@ -74,9 +77,12 @@ final class TileFile: StoredTiles {
         guard footer.number(24) == signature, offset <= end, count <= end / entryByteCount,
             let index = read(descriptor, Int(offset), end - Int(offset)),
             StableHash.checksum(index) == footer.number(16),
-            Int(count) * entryByteCount <= index.count,
-            Array(key.utf8) == Array(index[(Int(count) * entryByteCount)...])
+            Int(count) * entryByteCount <= index.count
         else { return nil }
+        // A key contains a path, which has no zero bytes.
+        let text = index[(Int(count) * entryByteCount)...].split(
+            separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+        guard text[0].elementsEqual(key.utf8) else { return nil }
         var entries: [TileAddress: Entry] = [:]
         for number in 0..<Int(count) {
             let values = (0..<6).map { index.number(number * entryByteCount + $0 * 8) }
@@ -87,7 +93,7 @@ final class TileFile: StoredTiles {
             entries[tile] = Entry(
                 offset: Int(values[3]), byteCount: Int(values[4]), checksum: values[5])
         }
-        return entries
+        return (entries, text.count > 1 ? String(decoding: text[1], as: UTF8.self) : nil)
     }
 
     private static func read(_ descriptor: Int32, _ offset: Int, _ count: Int) -> [UInt8]? {
@@ -162,10 +168,11 @@ final class TileFileWriter: TileWriter {
         try append(file)
     }
 
-    func finish() throws(LoadError) -> any StoredTiles {
+    func finish(problem: String?) throws(LoadError) -> any StoredTiles {
         let start = offset
         let count = index.count / TileFile.entryByteCount
         index += Array(key.utf8)
+        if let problem { index += [0] + problem.utf8 }
         let checksum = StableHash.checksum(index)
         for number in [UInt64(start), UInt64(count), checksum, TileFile.signature] {
             index.append(number: number)

@@ -39,6 +39,9 @@ public protocol TileStore: Sendable {
 
 /// The stored tiles of one pyramid.
 public protocol StoredTiles: Sendable {
+    /// The error because of which pixels are missing, as text; `nil` if the image is complete.
+    var problem: String? { get }
+
     /// Reads an encoded tile.
     ///
     /// - Returns: the tile, `nil` if it cannot be read.
@@ -54,8 +57,10 @@ public protocol TileWriter: AnyObject {
 
     /// Completes the pyramid and stores it.
     ///
+    /// - Parameter problem: see ``StoredTiles/problem``.
+    /// - Returns: the stored tiles.
     /// - Throws: `LoadError.storeFailed(reason:)`.
-    func finish() throws(LoadError) -> any StoredTiles
+    func finish(problem: String?) throws(LoadError) -> any StoredTiles
 }
 
 /// A tile store in memory, for images that are viewed once, and for tests.
@@ -65,6 +70,7 @@ public final class MemoryTileStore: TileStore {
     private struct Tiles: StoredTiles {
         var files: [TileAddress: [UInt8]] = [:]
         var byteCount = 0
+        var problem: String?
 
         func file(of tile: TileAddress) -> [UInt8]? { files[tile] }
     }
@@ -84,7 +90,8 @@ public final class MemoryTileStore: TileStore {
             tiles.byteCount += file.count
         }
 
-        func finish() throws(LoadError) -> any StoredTiles {
+        func finish(problem: String?) throws(LoadError) -> any StoredTiles {
+            tiles.problem = problem
             store.keep(tiles, key)
             return tiles
         }
@@ -145,4 +152,7 @@ public struct EncodedTile: Sendable, Hashable {
     public let bytes: [UInt8]
     /// The media type, such as `image/jpeg`.
     public let mediaType: String
+    /// The error because of which pixels are missing, as text; see
+    /// ``TiledImage/Configuration-swift.struct/acceptsTruncated``.
+    public var problem: String?
 }

@@ -60,8 +60,8 @@ public final class TiledImage: Sendable {
     /// Reads tiles of the pyramid that the image may store; `nil` if it has another format or colour
     /// space than tiles.
     private let storedTiles: StoredTileReads?
-    private let reads = SharedLoads<TileAddress, PixelBuffer?, NoProgress>()
-    private let levels = SharedLoads<Int, PixelBuffer, NoProgress>()
+    private let reads = SharedLoads<TileAddress, DecodedTile?, NoProgress>()
+    private let levels = SharedLoads<Int, DecodedTile, NoProgress>()
     let pyramids = SharedLoads<TileSetKey, any StoredTiles, NoProgress>()
     private let indices = SharedLoads<String, IndexState, NoProgress>()
     private let indexState = Mutex<IndexState>(.unknown)
@@ -135,8 +135,15 @@ public final class TiledImage: Sendable {
     public func tile(
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> PixelBuffer {
+        try await decodedTile(tile, priority).image
+    }
+
+    private func decodedTile(
+        _ tile: TileAddress, _ priority: LoadPriority
+    ) async throws(LoadError) -> DecodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        if let image = cachedTile(tile) { return image }
+        let key = TileCache.Key(picture: name, tile: tile)
+        if let tile = cache.tile(key) { return tile }
         if isDirect(tile.level) {
             let level = try await levels.value(
                 for: tile.level, .init(urgency: PriorityHandle.fixed(priority))
@@ -144,7 +151,7 @@ public final class TiledImage: Sendable {
                 try await self.decodeLevel(tile.level, context.urgency)
             }
             // It may have been evicted already.
-            return cachedTile(tile) ?? level.cut(pyramid.rect(of: tile))
+            return cache.tile(key) ?? level.cut(pyramid.rect(of: tile))
         }
         if case .made(let source) = try await makeIndex(priority) {
             return try await decodeTile(tile, of: source, priority)
@@ -170,29 +177,31 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, priority: LoadPriority = .visible
     ) async throws(LoadError) -> EncodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        let stored = StoredTile(
-            pyramid.rect(of: tile), ofLevel: pyramid.size(ofLevel: tile.level))
-        if let file = try await storedTiles?.file(of: stored, priority) {
-            return encoders.file(file)
+        if let storedTiles, let file = try await storedTile(tile, of: storedTiles, priority) {
+            return file
         }
         var isDecoded = isDirect(tile.level)
         if !isDecoded, case .made = try await makeIndex(priority) { isDecoded = true }
         if isDecoded {
-            let image = try await self.tile(tile, priority: priority)
+            let tile = try await decodedTile(tile, priority)
             return try await queue.reading.run(priority) { () throws(LoadError) in
                 do throws(CodecError) {
-                    return try self.encoders.file(image)
+                    var file = try self.encoders.file(tile.image)
+                    file.problem = tile.problem
+                    return file
                 } catch {
                     throw .encodingFailed(path: self.name, error)
                 }
             }
         }
-        return encoders.file(
-            try await readBack(tile, priority) { tiles throws(LoadError) in
-                try await self.queue.reading.run(priority) { () throws(LoadError) in
-                    tiles.file(of: tile)
-                }
-            })
+        return try await readBack(tile, priority) { tiles throws(LoadError) in
+            try await self.queue.reading.run(priority) { () throws(LoadError) in
+                guard let bytes = tiles.file(of: tile) else { return nil }
+                var file = self.encoders.file(bytes)
+                file.problem = tiles.problem
+                return file
+            }
+        }
     }
 
     /// Creates and stores all tiles that are not decoded directly, unless they are stored; makes only
@@ -217,7 +226,7 @@ public final class TiledImage: Sendable {
 
     /// Returns a tile from the cache, `nil` if it is not cached.
     public func cachedTile(_ tile: TileAddress) -> PixelBuffer? {
-        cache.image(TileCache.Key(picture: name, tile: tile))
+        cache.tile(TileCache.Key(picture: name, tile: tile))?.image
     }
 
     /// A part of a coarser tile to draw until a tile is available.
@@ -260,7 +269,7 @@ extension TiledImage {
     /// Decodes a level once the budget allows it, and caches all of its tiles.
     private func decodeLevel(
         _ level: Int, _ urgency: PriorityHandle
-    ) async throws(LoadError) -> PixelBuffer {
+    ) async throws(LoadError) -> DecodedTile {
         // A box filter, so that the level looks like the stored ones.
         var options = DecodeOptions(box: pyramid.size(ofLevel: level), mode: .stretch)
         options.kernel = .box
@@ -269,26 +278,54 @@ extension TiledImage {
         return try await queue.reading.run(urgency) {
             [options] cancellation throws(LoadError) in
             defer { room?.release() }
-            let image: PixelBuffer
+            let decoded: DecodedTile
             do throws(CodecError) {
-                image = try self.source.image(options, cancellation: cancellation)
+                let level = try self.source.decodedImage(options, cancellation: cancellation)
+                decoded = DecodedTile(level.image, level.report.problem?.description)
             } catch {
                 throw LoadError(decoding: self.name, error)
             }
             // The file may have been changed since its header was read.
-            guard image.size == self.pyramid.size(ofLevel: level), image.format.planeCount == 1
+            guard decoded.image.size == self.pyramid.size(ofLevel: level),
+                decoded.image.format.planeCount == 1
             else { throw .unreadable(path: self.name, reason: "the file changed") }
             let (columns, rows) = self.pyramid.tileCounts(ofLevel: level)
             for y in 0..<rows {
                 for x in 0..<columns {
                     let tile = TileAddress(level: level, x: x, y: y)
                     self.cache.insert(
-                        image.cut(self.pyramid.rect(of: tile)),
+                        decoded.cut(self.pyramid.rect(of: tile)),
                         TileCache.Key(picture: self.name, tile: tile))
                 }
             }
-            return image
+            return decoded
         }
+    }
+
+    /// Returns a tile that the image stores; `nil` if it stores none or it is damaged.
+    private func storedTile(
+        _ tile: TileAddress, of stored: StoredTileReads, _ priority: LoadPriority
+    ) async throws(LoadError) -> EncodedTile? {
+        let (rect, level) = (pyramid.rect(of: tile), pyramid.size(ofLevel: tile.level))
+        let whole = StoredTile(rect, ofLevel: level)
+        if let file = try await stored.file(of: whole, priority) { return encoders.file(file) }
+        // Some programs round the sides of levels down, so that edges lack a column or a row.
+        for (columns, rows) in [(1, 1), (1, 0), (0, 1)] {
+            let size = PixelSize(width: level.width - columns, height: level.height - rows)
+            let part = StoredTile(rect.intersection(PixelRect(size)), ofLevel: size)
+            guard part.rect != rect, !part.rect.isEmpty,
+                let file = try await stored.file(of: part, priority)
+            else { continue }
+            return try await queue.reading.run(priority) { () throws(LoadError) in
+                let source = try? ImageSource(
+                    EncodedBytes(file), codecs: self.codecs, limits: self.source.limits)
+                guard let image = try? source?.image(), image.size == part.rect.size else {
+                    return nil
+                }
+                return try? self.encoders.file(image.padded(to: rect.size))
+            }
+        }
+        return nil
     }
 
     /// Reads the index of the image or makes it, once, if the configuration requires it.
@@ -330,12 +367,12 @@ extension TiledImage {
     /// Decodes the region of a tile with the index, and reduces it as the stored tiles are.
     private func decodeTile(
         _ tile: TileAddress, of source: ImageSource, _ priority: LoadPriority
-    ) async throws(LoadError) -> PixelBuffer {
+    ) async throws(LoadError) -> DecodedTile {
         var options = DecodeOptions()
         options.region = pyramid.imageRect(of: tile)
         options.convertsToSRGB = false
         options.acceptsTruncated = configuration.acceptsTruncated
-        let image = try await reads.value(
+        let decoded = try await reads.value(
             for: tile, .init(urgency: PriorityHandle.fixed(priority))
         ) { [options] context throws(LoadError) in
             let byteCount = source.resultByteCount(options)
@@ -344,19 +381,21 @@ extension TiledImage {
                 cancellation throws(LoadError) in
                 defer { room?.release() }
                 do throws(CodecError) {
-                    let region = try source.image(options, cancellation: cancellation)
-                    let image = try self.encoders.converted(region.halved(tile.level))
-                    self.cache.insert(image, TileCache.Key(picture: self.name, tile: tile))
-                    return image
+                    let region = try source.decodedImage(options, cancellation: cancellation)
+                    let decoded = DecodedTile(
+                        try self.encoders.converted(region.image.halved(tile.level)),
+                        region.report.problem?.description)
+                    self.cache.insert(decoded, TileCache.Key(picture: self.name, tile: tile))
+                    return decoded
                 } catch {
                     throw LoadError(decoding: self.name, error)
                 }
             }
         }
-        guard let image, image.size == pyramid.rect(of: tile).size else {
+        guard let decoded, decoded.image.size == pyramid.rect(of: tile).size else {
             throw .unreadable(path: name, reason: "the file changed")
         }
-        return image
+        return decoded
     }
 
     private func madeTiles(_ priority: LoadPriority) async throws(LoadError) -> any StoredTiles {
@@ -390,12 +429,13 @@ extension TiledImage {
             pyramid, source.header.orientation, encoders, limits: source.limits, to: writer)
         var options = DecodeOptions()
         options.acceptsTruncated = configuration.acceptsTruncated
+        let report: DecodeReport
         do throws(CodecError) {
-            try source.decodeRows(options, into: maker, cancellation: cancellation)
+            report = try source.decodeRows(options, into: maker, cancellation: cancellation)
         } catch {
             throw maker.storeFailure ?? LoadError(decoding: name, error)
         }
-        return try writer.finish()
+        return try writer.finish(problem: report.problem?.description)
     }
 
     /// Reads a tile from the store.
@@ -403,14 +443,15 @@ extension TiledImage {
     /// - Returns: the result of `read`, `nil` if the store has lost the tile.
     private func read(
         _ tile: TileAddress, of tiles: any StoredTiles
-    ) throws(LoadError) -> PixelBuffer? {
+    ) throws(LoadError) -> DecodedTile? {
         guard let file = tiles.file(of: tile),
             let image = try? ImageSource(EncodedBytes(file), codecs: codecs.decodedInProcess)
                 .image(),
             image.size == pyramid.rect(of: tile).size
         else { return nil }
-        cache.insert(image, TileCache.Key(picture: name, tile: tile))
-        return image
+        let decoded = DecodedTile(image, tiles.problem)
+        cache.insert(decoded, TileCache.Key(picture: name, tile: tile))
+        return decoded
     }
 }
 

@@ -11,6 +11,19 @@ extension HTTPFields {
         }
     }
 
+    /// Adds the warning that pixels are missing from a response, which caches must then revalidate.
+    ///
+    /// The original may be complete at the next request.
+    ///
+    /// - Parameters:
+    ///   - problem: the reason; `nil` if no pixels are missing.
+    ///   - cacheControl: the value of `Cache-Control` if some are.
+    mutating func addWarning(_ problem: String?, cacheControl: String = "public, no-cache") {
+        guard let problem else { return }
+        self[named: "X-Image-Warning"] = problem
+        self[.cacheControl] = cacheControl
+    }
+
     /// Returns a copy with one field set.
     func with(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
         var fields = self

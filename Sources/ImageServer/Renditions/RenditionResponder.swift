@@ -48,7 +48,7 @@ struct RenditionResponder: Sendable {
         }
         let rendition = try await rendition(of: identity, options, client: request.client)
         headers.append(contentsOf: self.headers(rendition, options))
-        if rendition.problem != nil { headers[.cacheControl] = "public, no-cache" }
+        headers.addWarning(rendition.problem?.description)
         let body = ByteBuffer(bytes: rendition.bytes)
         keep(validators, headers, body)
         return .ok(body, headers)
@@ -128,7 +128,7 @@ struct RenditionResponder: Sendable {
         if !varying.isEmpty { headers[.vary] = varying.joined(separator: ", ") }
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         headers.append(contentsOf: self.headers(rendition, options))
-        if rendition.problem != nil { headers[.cacheControl] = "public, max-age=60" }
+        headers.addWarning(rendition.problem?.description, cacheControl: "public, max-age=60")
         return .ok(rendition.bytes, headers)
     }
 
@@ -178,7 +178,6 @@ struct RenditionResponder: Sendable {
             headers[named: "X-Result-Width"] = "\(rendition.pixelSize.width)"
             headers[named: "X-Result-Height"] = "\(rendition.pixelSize.height)"
         }
-        if let problem = rendition.problem { headers[named: "X-Image-Warning"] = "\(problem)" }
         return headers
     }
 }

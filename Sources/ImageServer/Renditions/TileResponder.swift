@@ -44,6 +44,7 @@ struct TileResponder: Sendable {
         if validators.isNotModified(request.headers) { return .notModified(headers) }
         let tile = try await image.encodedTile(address)
         headers[.contentType] = tile.mediaType
+        headers.addWarning(tile.problem)
         let body = ByteBuffer(bytes: tile.bytes)
         keep(validators, headers, body)
         return .ok(body, headers)

@@ -29,21 +29,27 @@ import Testing
         Array("\(tile)".utf8) + Array(repeating: UInt8(tile.x), count: tile.y * 1000)
     }
 
-    private func write(_ store: any TileStore) throws -> any StoredTiles {
+    private func write(
+        _ store: any TileStore, problem: String? = nil
+    ) throws -> any StoredTiles {
         let writer = try store.makeTiles(for: key)
         for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
-        return try writer.finish()
+        return try writer.finish(problem: problem)
     }
 
-    @Test("gives back what it took, on disk and in memory", arguments: [false, true])
-    func roundTrip(_ isOnDisk: Bool) throws {
+    @Test(
+        "gives back what it took, on disk and in memory", arguments: [false, true],
+        [nil, "truncated after 7 bytes"])
+    func roundTrip(_ isOnDisk: Bool, _ problem: String?) throws {
         let store: any TileStore =
             isOnDisk ? try FolderTileStore(directory: folder.storeDirectory) : MemoryTileStore()
         #expect(store.tiles(for: key) == nil)
-        let written = try write(store)
+        let written = try write(store, problem: problem)
         let again: any TileStore =
             isOnDisk ? try FolderTileStore(directory: folder.storeDirectory) : store
         let tiles = try #require(again.tiles(for: key))
+        #expect(tiles.problem == problem)
+        #expect(written.problem == problem)
         for tile in key.pyramid.tiles {
             #expect(tiles.file(of: tile) == file(tile))
             #expect(written.file(of: tile) == file(tile))
@@ -66,7 +72,7 @@ import Testing
             key.name = name
             let writer = try store.makeTiles(for: key)
             for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
-            _ = try writer.finish()
+            _ = try writer.finish(problem: nil)
         }
         func names(_ store: MemoryTileStore) -> [String] {
             ["a", "b", "c"].filter { name in
@@ -104,7 +110,7 @@ import Testing
         func write(_ key: TileSetKey, yearsAgo: Double) throws {
             let writer = try store.makeTiles(for: key)
             for tile in key.pyramid.tiles { try writer.write(file(tile), as: tile) }
-            _ = try writer.finish()
+            _ = try writer.finish(problem: nil)
             // The newest of the files is this one.
             let paths = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
                 .map { "\(folder.storeDirectory)/\($0)" }
@@ -205,7 +211,9 @@ private struct FailingStore: TileStore {
             throw .storeFailed(reason: "full")
         }
 
-        func finish() throws(LoadError) -> any StoredTiles { throw .storeFailed(reason: "full") }
+        func finish(problem: String?) throws(LoadError) -> any StoredTiles {
+            throw .storeFailed(reason: "full")
+        }
     }
 
     func tiles(for key: TileSetKey) -> (any StoredTiles)? { nil }

@@ -164,6 +164,37 @@ import Testing
         await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
     }
 
+    @Test(
+        "repeats the last pixels of stored tiles at the edges of levels whose sides are rounded down",
+        arguments: [(1, 0), (0, 1), (1, 1)])
+    func roundedLevels(_ columns: Int, _ rows: Int) async throws {
+        var maker = TileMaker(tileSide: 256)
+        maker.configuration.opaqueFormat = "jpeg"
+        var options = EncodeOptions()
+        options.isPyramid = true
+        options.quality = 95
+        let size = PixelSize(width: 1201, height: 901)
+        var file = try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
+            .encode(TestImage.photograph(size))
+        // ImageWidth and ImageLength of the second level, which are rounded up: SHORT, 601 and 451.
+        let width = file.firstRange(of: [0, 1, 3, 0, 1, 0, 0, 0, 0x59, 2, 0, 0])?.lowerBound
+        let height = file.firstRange(of: [1, 1, 3, 0, 1, 0, 0, 0, 0xC3, 1, 0, 0])?.lowerBound
+        file[try #require(width) + 8] -= UInt8(columns)
+        file[try #require(height) + 8] -= UInt8(rows)
+        let picture = try maker.image(EncodedBytes(file))
+        let levels = try maker.levels(EncodedBytes(file), count: 2)
+        for tile in picture.pyramid.tiles where tile.level == 1 {
+            let encoded = try await picture.encodedTile(tile)
+            let image = try ImageSource(EncodedBytes(encoded.bytes), codecs: builtInCodecs).image()
+            let expected = levels[1].cut(picture.pyramid.rect(of: tile))
+            #expect(image.size == expected.size)
+            let comparison = PixelComparison(image, expected)
+            #expect(comparison.meanDifference < 4, "\(tile): \(comparison)")
+        }
+        #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
+        await maker.queue.close()
+    }
+
     @Test("reads its index from the store instead of making it again")
     func storedIndex() async throws {
         let folder = try TestFolder()
@@ -266,10 +297,13 @@ import Testing
         await maker.queue.close()
     }
 
-    @Test("makes tiles as far as a truncated file goes, if accepted", arguments: [false, true])
-    func truncated(_ isAccepted: Bool) async throws {
+    @Test(
+        "makes tiles as far as a truncated file goes, if accepted", arguments: [false, true],
+        [false, true])
+    func truncated(_ isAccepted: Bool, _ isDirect: Bool) async throws {
         var maker = TileMaker(FormulaCodec(error: .truncated(byteCount: 18)))
         maker.configuration.acceptsTruncated = isAccepted
+        if isDirect { maker.configuration.directPixelCount = 70 * 100 }
         let file = FormulaCodec.file(PixelSize(width: 70, height: 100), damagedRow: 80)
         let picture = try maker.image(file)
         let tile = TileAddress(level: 0, x: 0, y: 1)
@@ -277,6 +311,11 @@ import Testing
             let image = try await picture.tile(tile)
             #expect(image.row(15)[3] == FormulaCodec.sample(1, 79, 0))
             #expect(image.row(16)[3] == 0)
+            // The second one is in the cache.
+            for tile in [TileAddress(level: 0, x: 1, y: 0), tile] {
+                let file = try await picture.encodedTile(tile)
+                #expect(file.problem == "truncated after 18 bytes")
+            }
         } else {
             await #expect(
                 throws: LoadError.decodingFailed(path: "picture", .truncated(byteCount: 18))

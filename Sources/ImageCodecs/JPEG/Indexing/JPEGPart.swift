@@ -83,13 +83,39 @@ struct JPEGPart {
             let first = mcus.rows.lowerBound == 1 ? 0 : mcus.rows.lowerBound
             if let band = try? band(first..<mcus.rows.upperBound, file) { return band }
         }
-        return (try copy(of: mcus, file), pixels(of: mcus))
+        let pixels = pixels(of: mcus)
+        return (try copy(of: mcus, pixels.size, file), pixels)
     }
 
+    /// Makes a file of the top left corner of another file, with the same coefficients.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the corner in pixels.
+    ///   - file: the whole file.
+    ///   - limits: the maximum memory.
+    /// - Returns: `nil` if the file is damaged or does not consist of one sequential scan.
+    /// - Throws: ``CodecError/limitExceeded(_:needed:allowed:)``.
+    static func corner(
+        _ size: PixelSize, of file: [UInt8], _ limits: DecodeLimits
+    ) throws(CodecError) -> [UInt8]? {
+        let indexer = JPEGIndexer(limits: limits, cancellation: nil, releaseInput: nil)
+        guard let index = try indexer.index(of: file.span) else { return nil }
+        do throws(ShrinkingError) {
+            let part = try JPEGPart(file.span, index)
+            let mcus = MCURange(
+                columns: 0..<(size.width - 1) / part.indexed.mcuWidth + 1,
+                rows: 0..<(size.height - 1) / part.indexed.mcuHeight + 1)
+            return try part.copy(of: mcus, size, file.span)
+        } catch {
+            guard case .failed(let error) = error else { return nil }
+            throw error
+        }
+    }
+
+    /// Copies MCUs into a file whose frame header has a size that needs all of them.
     private func copy(
-        of mcus: MCURange, _ file: Span<UInt8>
+        of mcus: MCURange, _ size: PixelSize, _ file: Span<UInt8>
     ) throws(ShrinkingError) -> [UInt8] {
-        let size = pixels(of: mcus).size
         var writer = EntropyCodeWriter(
             after: try header(size, file, restartInterval: mcus.columns.count))
         for row in mcus.rows {
