@@ -5,12 +5,11 @@ accessibility.py FOLDER_OF_PROGRAMS. Requires python3-pyatspi and at-spi2-core i
 screen.py.
 """
 
-import pathlib
 import subprocess
 import sys
 import time
 
-from screen import Screen, png, workspace
+from screen import png, run_in_session
 
 NAMES = [f"p{index}.png" for index in range(1, 9)]
 
@@ -76,28 +75,16 @@ def scenario():
 
 
 def run(programs, work):
-    """Runs in a D-Bus session and a display of its own."""
-    viewer = subprocess.Popen([pathlib.Path(programs) / "calotype-viewer", pathlib.Path(work) / "pictures"],
-                              stderr=subprocess.DEVNULL)
+    viewer = subprocess.Popen([programs / "calotype-viewer", work / "pictures"], stderr=subprocess.DEVNULL)
     try:
         scenario()
     finally:
         viewer.kill()
 
 
-def main():
-    if len(sys.argv) == 3:
-        return run(*sys.argv[1:])
-    with workspace() as (work, pictures):
-        for index, name in enumerate(NAMES):
-            (pictures / name).write_bytes(png(320, 240, (20 * index, 80, 120)))
-        programs = pathlib.Path(sys.argv[1]).resolve()
-        screen = Screen(programs, work, command=[sys.executable, __file__, programs, work], output=None,
-                        LC_ALL="C.UTF-8")
-        try:
-            sys.exit(screen.viewer.wait())
-        finally:
-            screen.close()
+def prepare(pictures):
+    for index, name in enumerate(NAMES):
+        (pictures / name).write_bytes(png(320, 240, (20 * index, 80, 120)))
 
 
-main()
+run_in_session(run, prepare)

@@ -111,3 +111,18 @@ class Screen:
         self.viewer.kill()
         self.server.terminate()
         self.server.wait()
+
+
+def run_in_session(run, prepare):
+    """Calls run(programs, work) in a D-Bus session and a display of its own, after prepare(pictures)."""
+    if len(sys.argv) == 3:
+        return run(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    with workspace() as (work, pictures):
+        prepare(pictures)
+        programs = pathlib.Path(sys.argv[1]).resolve()
+        screen = Screen(programs, work, command=[sys.executable, sys.argv[0], programs, work], output=None,
+                        LC_ALL="C.UTF-8")
+        try:
+            sys.exit(screen.viewer.wait())
+        finally:
+            screen.close()
