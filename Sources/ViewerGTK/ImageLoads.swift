@@ -23,6 +23,8 @@ struct ImageEngine: Sendable {
     let sandbox: DecoderSandbox
     let pipeline: ImagePipeline
     let tileStores: TileStores
+    /// The threads that make placeholders.
+    let drafts: WorkQueue
 
     /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
     /// delays frames.
@@ -61,6 +63,7 @@ struct ImageEngine: Sendable {
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
             logger: logger)
         tileStores = TileStores(cacheFolder, budget: pipeline.budget)
+        drafts = WorkQueue(width: processorCount(), maximumWaitingCount: 64)
     }
 }
 
@@ -77,9 +80,7 @@ final class ImageLoads {
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
 
-    /// - Parameter cacheFolder: the folder of files that can be made again.
-    init(cacheFolder: String) {
-        let engine = ImageEngine.start(cacheFolder: cacheFolder)
+    init(_ engine: ImageEngine) {
         (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
         neighbours = ImagePrefetcher(pipeline: pipeline)
     }

@@ -74,8 +74,10 @@ final class ViewerWindow {
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
         watch = FolderWatch(folder)
-        loads = ImageLoads(cacheFolder: "\(cache)/calotype")
-        placeholders = CellPlaceholders(loads.pipeline, folder: folder)
+        let engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
+        loads = ImageLoads(engine)
+        placeholders = CellPlaceholders(
+            engine, ThumbnailCache(ofUser: environmentValue), folder: folder)
         measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
         do throws(FileFailure) {
             loads.monitor = try MonitorConversion.make(options.profile)
