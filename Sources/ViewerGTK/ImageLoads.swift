@@ -156,6 +156,12 @@ final class ImageLoads {
 
     /// Cancels the loads of ``prefetch(_:)``.
     func stopPrefetching() { prefetcher?.stop() }
+
+    /// Cancels the loads, since the images of another folder are displayed.
+    func endPrefetching() {
+        prefetcher?.stop()
+        (prefetcher, prefetched) = (nil, nil)
+    }
 }
 
 /// The file name extensions of images in lower case.

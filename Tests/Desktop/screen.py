@@ -46,7 +46,7 @@ class Screen:
     def __init__(self, programs, work, *arguments, command=None, before=None, output=subprocess.DEVNULL,
                  size=(WIDTH, HEIGHT), **variables):
         """Starts a viewer with arguments, or another command, in a display and a D-Bus session."""
-        self.display = None
+        self.programs, self.display = programs, None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset"],
@@ -68,6 +68,17 @@ class Screen:
         self.viewer = subprocess.Popen(
             ["dbus-run-session", "--", *(command or [programs / "calotype-viewer", *arguments])],
             env=self.environment, stdout=output, stderr=None if command else subprocess.DEVNULL)
+
+    def another(self, *arguments):
+        """Starts another viewer in the D-Bus session."""
+        for child in pathlib.Path(f"/proc/{self.viewer.pid}/task/{self.viewer.pid}/children").read_text().split():
+            variables = pathlib.Path(f"/proc/{child}/environ").read_bytes().decode().split("\0")
+            session = [variable for variable in variables if variable.startswith("DBUS_SESSION_BUS_ADDRESS=")]
+            if session:
+                return subprocess.Popen(
+                    [self.programs / "calotype-viewer", *arguments], stderr=subprocess.PIPE,
+                    env=dict(self.environment, DBUS_SESSION_BUS_ADDRESS=session[0].partition("=")[2]))
+        return sys.exit("viewer: no D-Bus session")
 
     def output(self, *command):
         return subprocess.run(command, env=self.environment, capture_output=True).stdout
