@@ -14,14 +14,18 @@ import zlib
 WIDTH, HEIGHT = 1280, 800
 
 
-def png(width, height, color):
-    """A PNG file of one colour."""
+def png_of_rows(width, rows, has_alpha=False):
+    """A PNG file of rows, RGB or RGBA."""
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    rows = (b"\0" + bytes(color) * width) * height
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
-            + chunk(b"IEND", b""))
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, 6 if has_alpha else 2, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def png(width, height, color):
+    """A PNG file of one colour."""
+    return png_of_rows(width, [bytes(color) * width] * height)
 
 
 @contextlib.contextmanager
@@ -45,7 +49,8 @@ class Screen:
 
     def __init__(self, programs, work, *arguments, command=None, before=None, output=subprocess.DEVNULL,
                  size=(WIDTH, HEIGHT), **variables):
-        """Starts a viewer with arguments, or another command, in a display and a D-Bus session."""
+        """Starts a viewer with arguments, or another command, with environment variables, in a display and a D-Bus
+        session."""
         self.programs, self.display = programs, None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
@@ -61,13 +66,12 @@ class Screen:
             XDG_RUNTIME_DIR=str(runtime), XDG_DATA_HOME=str(work / "data"),
             XDG_CACHE_HOME=str(work / "cache"),
             XDG_CONFIG_HOME=str(work / "configuration"))
-        self.environment.update(variables)
         if before:
             before(self)
         self.start = time.monotonic()
         self.viewer = subprocess.Popen(
             ["dbus-run-session", "--", *(command or [programs / "calotype-viewer", *arguments])],
-            env=self.environment, stdout=output, stderr=None if command else subprocess.DEVNULL)
+            env=dict(self.environment, **variables), stdout=output, stderr=None if command else subprocess.DEVNULL)
 
     def another(self, *arguments):
         """Starts another viewer in the D-Bus session."""
