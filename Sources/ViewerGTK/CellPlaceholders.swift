@@ -99,6 +99,9 @@ final class CellPlaceholders {
         }
     }
 
+    /// Whether placeholders wait until they are made.
+    var areMissing: Bool { !wanted.isEmpty }
+
     /// Drops the placeholder of an image that has changed.
     func remove(_ name: String) { entries[ComparedByBytes(name)] = nil }
 

@@ -128,7 +128,11 @@ final class ImageLoads {
     }
 
     /// Prefetches the cells that scrolling is about to reveal.
-    func prefetch(_ viewer: Viewer) {
+    ///
+    /// - Parameters:
+    ///   - viewer: the grid and its motion.
+    ///   - isPaused: whether no further load is started until the next call.
+    func prefetch(_ viewer: Viewer, isPaused: Bool) {
         let grid = viewer.grid
         if prefetched != grid {
             prefetcher?.stop()
@@ -149,6 +153,7 @@ final class ImageLoads {
                 return request
             }
         }
+        prefetcher?.isPaused = isPaused
         let offset = viewer.motion.offset
         prefetcher?.update(
             visible: offset..<offset + Double(grid.height), velocity: viewer.motion.velocity)

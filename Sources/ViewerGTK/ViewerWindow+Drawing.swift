@@ -30,8 +30,8 @@ extension ViewerWindow {
         placeholders.make(
             grid.appearing(at: viewer.motion.offset, velocity: viewer.motion.velocity)
                 .map { ComparedByBytes(viewer.list[$0]) })
-        // Its images would be late, and the placeholders would wait for them.
-        if isFast { loads.stopPrefetching() } else { loads.prefetch(viewer) }
+        // Many images would be late, and the placeholders would wait for them.
+        loads.prefetch(viewer, isPaused: isFast && placeholders.areMissing)
         for index in visible {
             let origin = grid.origin(of: index)
             let (x, y) = (Double(origin.x), (Double(origin.y) - viewer.motion.offset).rounded())
