@@ -111,6 +111,7 @@ final class ViewerWindow {
         if !viewer.folder.utf8.elementsEqual(old.utf8) {
             listing?.cancel()
             watchSource?.cancel()
+            watchSource = nil
             placeholders.stop()
             loads.endPrefetching()
             endShown()
@@ -220,7 +221,16 @@ final class ViewerWindow {
         return isMoving || continues
     }
 
-    func perform(_ command: ViewerCommand) { perform(viewer.perform(command)) }
+    func perform(_ command: ViewerCommand) {
+        let effects = viewer.perform(command)
+        // A folder that is followed reports which files were written.
+        if watchSource == nil, [.turnLeft, .turnRight, .undo].contains(command),
+            let name = viewer.list.current
+        {
+            forget(name)
+        }
+        perform(effects)
+    }
 
     func perform(_ effects: [Viewer.Effect]) {
         message = nil
