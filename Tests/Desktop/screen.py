@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -71,7 +72,8 @@ class Screen:
         self.start = time.monotonic()
         self.viewer = subprocess.Popen(
             ["dbus-run-session", "--", *(command or [programs / "calotype-viewer", *arguments])],
-            env=dict(self.environment, **variables), stdout=output, stderr=None if command else subprocess.DEVNULL)
+            env=dict(self.environment, **variables), stdout=output, stderr=None if command else subprocess.DEVNULL,
+            start_new_session=True)
 
     def another(self, *arguments):
         """Starts another viewer in the D-Bus session."""
@@ -123,7 +125,10 @@ class Screen:
         self.wait(f"{title} is displayed", condition)
 
     def close(self):
-        self.viewer.kill()
+        # The session as well: each that is left keeps an inotify instance, of which a user has 128.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.viewer.pid, signal.SIGTERM)
+        self.viewer.wait()
         self.server.terminate()
         self.server.wait()
 
