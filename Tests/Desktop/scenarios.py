@@ -148,6 +148,8 @@ def the_wheel_scrolls_the_grid(screen, pictures):
 
 @scenario(numbered)
 def pages_and_ends_of_the_grid(screen, pictures):
+    # Before the first frame, the window has no size, and a page one row.
+    wait_for(screen, "the first cell", *cell(0), number_color(0))
     screen.wait("the list", lambda: screen.title() == "p0.png – 1 of 60")
     for key, position in (("Page_Down", 19), ("Down", 25), ("Up", 19), ("Page_Up", 1), ("End", 60), ("Home", 1)):
         screen.key(key)
