@@ -11,6 +11,7 @@ internal import Darwin
 #endif
 internal import ImageCommands
 internal import ImageLoading
+internal import LoadScheduling
 internal import Pixels
 internal import ViewerModel
 
@@ -91,6 +92,7 @@ final class ViewerWindow {
         defer {
             for task in [listing, slideshow, hold, printing] { task?.cancel() }
             placeholders.stop()
+            engine.drafts.stop()
             watchSource?.cancel()
             loads.close()
         }
