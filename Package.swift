@@ -222,7 +222,9 @@ let package = Package(
         // The state of the viewer, without a window.
         .target(
             name: "ViewerModel",
-            dependencies: ["EncodedImages", "ImageCommands", "ImageLoading", "Pixels"]),
+            dependencies: [
+                "EncodedImages", "ImageCommands", "ImageLoading", "Pixels", "Placeholders",
+            ]),
         .target(
             name: "CGTK", path: "Sources/ViewerGTK/CGTK",
             cSettings: [.define("CALOTYPE_VIEWER", .when(traits: ["Viewer"]))],
@@ -387,7 +389,7 @@ let package = Package(
             name: "ViewerModelTests",
             dependencies: [
                 "EncodedImages", "ImageCodecs", "ImageCommands", "ImageLoading", "ImageTesting",
-                "Pixels", "ViewerModel",
+                "Pixels", "Placeholders", "ViewerModel",
             ]),
         .testTarget(
             name: "ImageServerTests",

@@ -12,8 +12,8 @@ internal import ViewerModel
 
 /// The placeholders of the images of a folder, which cells show until an image is loaded.
 ///
-/// Most are in the store, since the image was loaded before. Of others, one is made of the thumbnail that
-/// a camera embedded in the file, when the cell is about to be displayed.
+/// Most are in the store, since the image was loaded before. The others are made when the cell is about to
+/// be displayed.
 @MainActor
 final class CellPlaceholders {
     private enum Entry {
@@ -27,22 +27,26 @@ final class CellPlaceholders {
     private var entries: [ComparedByBytes: Entry] = [:]
     /// The images whose placeholders are made, the next first.
     private var wanted: ArraySlice<ComparedByBytes> = []
-    private var making: Task<Void, Never>?
+    private var makers: [Int: Task<Void, Never>] = [:]
     private let pipeline: ImagePipeline
+    private let maker: PlaceholderMaker
+    private let queue: WorkQueue
     private let folder: String
 
     /// The side of a placeholder, which contains at most seven half-periods.
     private static let side = 16
     /// The number of files whose placeholders are read together.
     private static let chunkSize = 500
-    /// Enough for the embedded thumbnail, which follows the start of the file.
-    nonisolated private static let headByteCount = 128 << 10
 
     /// - Parameters:
-    ///   - pipeline: has the store of placeholders.
+    ///   - engine: has the store of placeholders, and the threads that make others.
+    ///   - shared: the thumbnails that file managers share.
     ///   - folder: the path of the folder.
-    init(_ pipeline: ImagePipeline, folder: String) {
-        self.pipeline = pipeline
+    init(_ engine: ImageEngine, _ shared: ThumbnailCache?, folder: String) {
+        pipeline = engine.pipeline
+        queue = engine.drafts
+        maker = PlaceholderMaker(
+            codecs: pipeline.codecs, limits: pipeline.limits, shared: shared)
         self.folder = folder
     }
 
@@ -73,50 +77,36 @@ final class CellPlaceholders {
     /// Makes placeholders of images that have none, the first first; replaces the last call.
     func make(_ names: [ComparedByBytes]) {
         wanted = names.filter { if case .missing? = entries[$0] { true } else { false } }[...]
-        guard !wanted.isEmpty, making == nil else { return }
-        making = Task { [weak self, folder, codecs = pipeline.codecs, limits = pipeline.limits] in
-            while let name = self?.wanted.popFirst(), !Task.isCancelled {
-                self?.entries[name] = .absent
-                let path = ViewerModel.path(of: name.wrappedValue, in: folder)
-                if let hash = await Self.placeholder(path, codecs, limits) {
-                    self?.entries[name] = .stored(hash)
-                    calotype_window_redraw()
-                }
+        // Some for each thread, so that none waits while the main actor draws a frame.
+        for number in 0..<min(wanted.count, 8 * queue.width) where makers[number] == nil {
+            makers[number] = Task { [weak self] in
+                await self?.makeWanted()
+                self?.makers[number] = nil
             }
-            self?.making = nil
         }
     }
 
-    /// Makes a placeholder of the embedded thumbnail of a file, if there is one in its first bytes.
-    @concurrent private static func placeholder(
-        _ path: String, _ codecs: CodecSet, _ limits: DecodeLimits
-    ) async -> ThumbHash? {
-        guard
-            let head = try? EncodedBytes(reading: path, first: headByteCount, limits: limits),
-            let source = try? ImageSource(head, codecs: codecs, limits: limits),
-            source.header.thumbnail != nil
-        else { return nil }
-        var options = DecodeOptions(maximumSide: ThumbHash.placeholderSide)
-        options.embeddedThumbnail = .ifLargeEnough
-        options.quality = .fast
-        // The image itself is not in the first bytes.
-        options.acceptsTruncated = false
-        return (try? source.image(options)).map { ThumbHash($0) }
+    private func makeWanted() async {
+        while let name = wanted.popFirst(), !Task.isCancelled {
+            entries[name] = .absent
+            let path = ViewerModel.path(of: name.wrappedValue, in: folder)
+            let hash = try? await queue.run(.visible) { [maker] () throws(LoadError) in
+                maker.placeholder(of: path)
+            }
+            guard case .absent? = entries[name], let hash = hash ?? nil else { continue }
+            entries[name] = .stored(hash)
+            calotype_window_redraw()
+        }
     }
+
+    /// Whether placeholders wait until they are made.
+    var areMissing: Bool { !wanted.isEmpty }
 
     /// Drops the placeholder of an image that has changed.
     func remove(_ name: String) { entries[ComparedByBytes(name)] = nil }
 
     /// Ends the work.
-    func stop() { making?.cancel() }
-
-    /// Returns whether an image was looked up that has no placeholder.
-    func isMissing(_ name: ComparedByBytes) -> Bool {
-        switch entries[name] {
-        case .missing?, .absent?: true
-        case .stored?, nil: false
-        }
-    }
+    func stop() { for task in makers.values { task.cancel() } }
 
     /// Returns the placeholder of an image; `nil` if none is known.
     func image(_ name: ComparedByBytes) -> PixelBuffer? {

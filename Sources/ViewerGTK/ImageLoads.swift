@@ -23,6 +23,8 @@ struct ImageEngine: Sendable {
     let sandbox: DecoderSandbox
     let pipeline: ImagePipeline
     let tileStores: TileStores
+    /// The threads that make placeholders.
+    let drafts: WorkQueue
 
     /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
     /// delays frames.
@@ -61,6 +63,7 @@ struct ImageEngine: Sendable {
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
             logger: logger)
         tileStores = TileStores(cacheFolder, budget: pipeline.budget)
+        drafts = WorkQueue(width: processorCount(), maximumWaitingCount: 64)
     }
 }
 
@@ -77,9 +80,7 @@ final class ImageLoads {
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
 
-    /// - Parameter cacheFolder: the folder of files that can be made again.
-    init(cacheFolder: String) {
-        let engine = ImageEngine.start(cacheFolder: cacheFolder)
+    init(_ engine: ImageEngine) {
         (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
         neighbours = ImagePrefetcher(pipeline: pipeline)
     }
@@ -127,7 +128,11 @@ final class ImageLoads {
     }
 
     /// Prefetches the cells that scrolling is about to reveal.
-    func prefetch(_ viewer: Viewer) {
+    ///
+    /// - Parameters:
+    ///   - viewer: the grid and its motion.
+    ///   - isPaused: whether no further load is started until the next call.
+    func prefetch(_ viewer: Viewer, isPaused: Bool) {
         let grid = viewer.grid
         if prefetched != grid {
             prefetcher?.stop()
@@ -148,6 +153,7 @@ final class ImageLoads {
                 return request
             }
         }
+        prefetcher?.isPaused = isPaused
         let offset = viewer.motion.offset
         prefetcher?.update(
             visible: offset..<offset + Double(grid.height), velocity: viewer.motion.velocity)
@@ -155,6 +161,12 @@ final class ImageLoads {
 
     /// Cancels the loads of ``prefetch(_:)``.
     func stopPrefetching() { prefetcher?.stop() }
+
+    /// Cancels the loads, since the images of another folder are displayed.
+    func endPrefetching() {
+        prefetcher?.stop()
+        (prefetcher, prefetched) = (nil, nil)
+    }
 }
 
 /// The file name extensions of images in lower case.

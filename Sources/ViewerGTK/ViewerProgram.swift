@@ -23,6 +23,7 @@ enum ViewerProgram {
 
           --profile FILE     convert to this ICC profile instead of that of the monitor
           --no-profile       do not convert to the profile of the monitor
+          --new-instance     open another window, if a window is open in this session
           --size WxH         the size of the window (default: 1280x800)
           --measure          print the times at which images appear
           --scroll SECONDS   with --measure: scroll to the end, print the frames and exit
@@ -55,26 +56,14 @@ enum ViewerProgram {
 
     #if Viewer
     private static func view(_ options: ViewerOptions) throws(FileFailure) {
-        let argument = options.path
-        guard let uri = FileURI(argument),
-            let path = String(validating: uri.path, as: UTF8.self)
-        else {
-            throw FileFailure(argument, "not a local file with a name in UTF-8")
-        }
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            throw FileFailure(argument, lastSystemError())
-        }
-        let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        let (folder, file) = splitFolder(path)
+        let path = try OpenedPath(options.path)
         guard calotype_window_open() else {
             throw FileFailure("the window", "no display; set DISPLAY or WAYLAND_DISPLAY")
         }
+        if !options.isNewInstance, unsafe calotype_application_pass(path.uri) { return }
         let opened = MainActor.assumeIsolated {
             Result { () throws(FileFailure) in
-                try ViewerWindow(
-                    folder: isFolder ? path : folder, first: isFolder ? nil : file, options
-                ).run()
+                try ViewerWindow(path, options).run()
             }
         }
         try opened.get()

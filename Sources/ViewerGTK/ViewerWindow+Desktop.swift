@@ -39,6 +39,15 @@ extension ViewerWindow {
         }
     }
 
+    /// Displays a file or a folder that another process was started for.
+    func open(_ uri: String) {
+        do throws(FileFailure) {
+            open(try OpenedPath(uri))
+        } catch {
+            show(error)
+        }
+    }
+
     /// Shows whether the desktop accepts the current image as the background.
     func endWallpaper(_ error: String?) {
         message = error ?? viewer.list.current.map { text(.isWallpaper($0)) }

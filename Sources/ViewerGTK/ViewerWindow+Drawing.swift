@@ -30,7 +30,8 @@ extension ViewerWindow {
         placeholders.make(
             grid.appearing(at: viewer.motion.offset, velocity: viewer.motion.velocity)
                 .map { ComparedByBytes(viewer.list[$0]) })
-        loads.prefetch(viewer)
+        // Many images would be late, and the placeholders would wait for them.
+        loads.prefetch(viewer, isPaused: isFast && placeholders.areMissing)
         for index in visible {
             let origin = grid.origin(of: index)
             let (x, y) = (Double(origin.x), (Double(origin.y) - viewer.motion.offset).rounded())
@@ -97,15 +98,7 @@ extension ViewerWindow {
             // A placeholder may have been made since the load was started.
             if cell.texture == nil { cell.texture = draft(of: name, request) }
             if cell.load == nil, !onlyFromMemory {
-                let isMoving = viewer.motion.isMoving
-                let needsDraft = isMoving && cell.texture == nil
-                cell.load = Task { [weak self] in
-                    if needsDraft { await self?.loadDraft(request, name) }
-                    var request = request
-                    // The drafts of other cells come first.
-                    if isMoving { request.priority = .prefetch }
-                    await self?.finishCell(request, name)
-                }
+                cell.load = Task { [weak self] in await self?.finishCell(request, name) }
             }
             cells[name] = cell
         }
@@ -137,19 +130,6 @@ extension ViewerWindow {
         if let other { return Texture(other.image) }
         guard let image = placeholders.image(name) else { return nil }
         return Texture((try? loads.monitor?.profile.converted(image)) ?? image)
-    }
-
-    /// Loads half the size of a cell, for which the embedded thumbnail of a photograph is sufficient, if
-    /// there is no placeholder.
-    private func loadDraft(_ request: ImageRequest, _ name: ComparedByBytes) async {
-        guard placeholders.isMissing(name) else { return }
-        var request = request.at(.half)
-        request.storeUse = []
-        guard let loaded = try? await loads.image(request), !Task.isCancelled,
-            cells[name]?.load != nil
-        else { return }
-        cells[name]?.texture = Texture(loaded.image)
-        calotype_window_redraw()
     }
 
     private func finishCell(_ request: ImageRequest, _ name: ComparedByBytes) async {

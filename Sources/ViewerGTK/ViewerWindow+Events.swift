@@ -35,6 +35,10 @@ extension ViewerWindow {
             let name = unsafe name.map { unsafe String(cString: $0) } ?? ""
             unsafe window(context) { $0.perform($0.viewer.rename(to: name)) }
         }
+        unsafe events.open = { context, uri in
+            let uri = unsafe uri.map { unsafe String(cString: $0) } ?? ""
+            unsafe window(context) { $0.open(uri) }
+        }
         unsafe events.wallpaper = { context, error in
             let error = unsafe error.map { unsafe String(cString: $0) }
             unsafe window(context) { $0.endWallpaper(error) }

@@ -11,6 +11,7 @@ internal import Darwin
 #endif
 internal import ImageCommands
 internal import ImageLoading
+internal import LoadScheduling
 internal import Pixels
 internal import ViewerModel
 
@@ -32,7 +33,7 @@ final class ViewerWindow {
     /// The images that are displayed alone or compared.
     var shown: [ShownImage] = []
     let loads: ImageLoads
-    let placeholders: CellPlaceholders
+    var placeholders: CellPlaceholders
     let keyMap: KeyMap
     let language: ViewerLanguage
     /// The colours of the current frame.
@@ -50,15 +51,14 @@ final class ViewerWindow {
     private var slideshow: Task<Void, Never>?
     private var lastFrame: Double?
     private var listing: Task<Void, Never>?
-    private let watch: FolderWatch?
+    private let engine: ImageEngine
     private var watchSource: (any DispatchSourceRead)?
 
     /// - Parameters:
-    ///   - folder: the absolute path of the folder.
-    ///   - first: the name of the image that is opened; `nil` for the grid.
+    ///   - path: what is opened first.
     ///   - options: the options of the command.
     /// - Throws: ``FileFailure`` for a profile that cannot be used.
-    init(folder: String, first: String?, _ options: ViewerOptions) throws(FileFailure) {
+    init(_ path: OpenedPath, _ options: ViewerOptions) throws(FileFailure) {
         size = options.size
         let home = environmentValue("HOME") ?? "/"
         let data = environmentValue("XDG_DATA_HOME") ?? "\(home)/.local/share"
@@ -67,15 +67,16 @@ final class ViewerWindow {
             ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap(environmentValue).first ?? "C"
         language = ViewerLanguage(locale: locale)
         viewer = Viewer(
-            folder: folder, first: first, editor: FolderEditor(trashFolder: "\(data)/Trash"),
+            folder: path.folder, first: path.file,
+            editor: FolderEditor(trashFolder: "\(data)/Trash"),
             isRightToLeft: ViewerLanguage.isRightToLeft(locale: locale))
         var map = KeyMap()
         let configuration = environmentValue("XDG_CONFIG_HOME") ?? "\(home)/.config"
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
-        watch = FolderWatch(folder)
-        loads = ImageLoads(cacheFolder: "\(cache)/calotype")
-        placeholders = CellPlaceholders(loads.pipeline, folder: folder)
+        engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
+        loads = ImageLoads(engine)
+        placeholders = CellPlaceholders(engine, Self.thumbnails, folder: path.folder)
         measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
         do throws(FileFailure) {
             loads.monitor = try MonitorConversion.make(options.profile)
@@ -91,22 +92,11 @@ final class ViewerWindow {
         defer {
             for task in [listing, slideshow, hold, printing] { task?.cancel() }
             placeholders.stop()
+            engine.drafts.stop()
             watchSource?.cancel()
             loads.close()
         }
-        loadShown()
-        followFolder()
-        listing = Task { [weak self, folder = viewer.folder] in
-            // Merging many names would delay the first frame with the image, whose load starts again
-            // when the window gets its size.
-            for _ in 0..<4 where self?.current?.loaded == nil { await self?.current?.load?.value }
-            for await names in imageNames(in: folder) {
-                guard let self else { return }
-                self.viewer.add(names)
-                self.change()
-                await self.placeholders.read(names)
-            }
-        }
+        startListing()
         var events = unsafe calotype_window_events()
         unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
         unsafe setHandlers(&events)
@@ -114,9 +104,49 @@ final class ViewerWindow {
             &events, title, Int32(size.width), Int32(size.height))
     }
 
+    /// Displays an image or a folder that another process was started for.
+    func open(_ path: OpenedPath) {
+        setSlideshow(false)
+        message = nil
+        let old = viewer.folder
+        viewer.show(path.file, in: path.folder)
+        if !viewer.folder.utf8.elementsEqual(old.utf8) {
+            listing?.cancel()
+            watchSource?.cancel()
+            watchSource = nil
+            placeholders.stop()
+            loads.endPrefetching()
+            endShown()
+            endCells()
+            placeholders = CellPlaceholders(engine, Self.thumbnails, folder: viewer.folder)
+            startListing()
+        }
+        change()
+    }
+
+    /// The thumbnails that file managers share.
+    private static var thumbnails: ThumbnailCache? { ThumbnailCache(ofUser: environmentValue) }
+
+    /// Lists the folder, after the opened image is displayed, and follows its changes.
+    private func startListing() {
+        loadShown()
+        followFolder()
+        listing = Task { [weak self, folder = viewer.folder] in
+            // Merging many names would delay the first frame with the image, whose load starts again
+            // when the window gets its size.
+            for _ in 0..<4 where self?.current?.loaded == nil { await self?.current?.load?.value }
+            for await names in imageNames(in: folder) {
+                guard let self, !Task.isCancelled else { return }
+                self.viewer.add(names)
+                self.change()
+                await self.placeholders.read(names)
+            }
+        }
+    }
+
     /// Shows what other programs change in the folder.
     private func followFolder() {
-        guard let watch else { return }
+        guard let watch = FolderWatch(viewer.folder) else { return }
         let source = DispatchSource.makeReadSource(
             fileDescriptor: watch.descriptor, queue: .main)
         source.setEventHandler { [weak self] in
@@ -193,7 +223,16 @@ final class ViewerWindow {
         return isMoving || continues
     }
 
-    func perform(_ command: ViewerCommand) { perform(viewer.perform(command)) }
+    func perform(_ command: ViewerCommand) {
+        let effects = viewer.perform(command)
+        // A folder that is followed reports which files were written.
+        if watchSource == nil, [.turnLeft, .turnRight, .undo].contains(command),
+            let name = viewer.list.current
+        {
+            forget(name)
+        }
+        perform(effects)
+    }
 
     func perform(_ effects: [Viewer.Effect]) {
         message = nil

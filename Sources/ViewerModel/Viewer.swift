@@ -42,7 +42,7 @@ package struct Viewer: Sendable {
     }
 
     /// The absolute path of the folder.
-    package let folder: String
+    package private(set) var folder: String
     /// The images.
     package internal(set) var list: ImageList
     /// What the window displays.
@@ -245,6 +245,31 @@ package struct Viewer: Sendable {
         mode = .single
         placement = nil
         updateLayout()
+    }
+
+    /// Displays an image or a folder that was opened in another program.
+    ///
+    /// The changes in other folders can still be reverted.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the image; `nil` for the grid.
+    ///   - folder: the absolute path of the folder.
+    package mutating func show(_ name: String?, in folder: String) {
+        guard folder.utf8.elementsEqual(self.folder.utf8) else {
+            var other = Viewer(
+                folder: folder, first: name, editor: editor, isRightToLeft: isRightToLeft)
+            other.isFullScreen = isFullScreen
+            other.resize(to: view, density: density)
+            self = other
+            return
+        }
+        (isSlideshow, showsKeys, review, comparedCount) = (false, false, nil, 1)
+        guard let name else {
+            mode = .grid
+            return updateLayout()
+        }
+        add([name])
+        if let index = list.index(of: name) { open(index) }
     }
 
     /// Adapts what depends on the size of the window and the number of images.

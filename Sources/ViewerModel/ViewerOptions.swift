@@ -8,6 +8,8 @@ package struct ViewerOptions: Hashable, Sendable {
     package private(set) var path = "."
     /// The file of the profile that replaces that of the monitor; empty for no profile.
     package private(set) var profile: String?
+    /// Whether a window of this process is opened, although another process may display files.
+    package private(set) var isNewInstance = false
     /// Whether the times at which images appear are printed.
     package private(set) var measures = false
     /// The time in which the grid is scrolled to its end, in seconds.
@@ -29,7 +31,8 @@ package struct ViewerOptions: Hashable, Sendable {
             case "--size":
                 guard let size = rest.popFirst().flatMap(Self.size) else { return nil }
                 self.size = size
-            case "--measure": measures = true
+            case "--new-instance": isNewInstance = true
+            case "--measure": (measures, isNewInstance) = (true, true)
             case "--scroll":
                 guard let text = rest.popFirst(), let seconds = Double(text), seconds > 0,
                     seconds.isFinite

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Pixels
 import Testing
 
@@ -25,6 +26,12 @@ import Testing
         ])
     func refusesSize(text: String) {
         #expect(throws: (any Error).self) { try SizeArgument(parsing: text) }
+    }
+
+    @Test("The viewer parses the options of view itself")
+    func passesOptionsOfView() throws {
+        let arguments = ["--size", "800x600", "--no-profile", "a.jpg"]
+        #expect(try View.parse(arguments).arguments == arguments)
     }
 
     @Test(

@@ -5,14 +5,13 @@ FOLDER_OF_PROGRAMS. Requires python3-gi in addition to the programs of screen.py
 """
 
 import os
-import pathlib
 import subprocess
 import sys
 import threading
 import time
 import zlib
 
-from screen import Screen, png, workspace
+from screen import png, run_in_session
 
 WIDTH, HEIGHT, COLOR = 1200, 900, (200, 100, 0)
 INTERFACE = """<node><interface name="org.freedesktop.portal.Wallpaper"><method name="SetWallpaperFile">
@@ -64,12 +63,10 @@ def windows():
 
 
 def run(programs, work):
-    """Runs in a D-Bus session and a display of its own."""
     received = []
     serve_portal(received)
-    picture = pathlib.Path(work) / "pictures/a.png"
-    home = pathlib.Path(work) / "home"
-    viewer = subprocess.Popen([pathlib.Path(programs) / "calotype-viewer", picture], cwd=home)
+    picture, home = work / "pictures/a.png", work / "home"
+    viewer = subprocess.Popen([programs / "calotype-viewer", picture], cwd=home)
     try:
         wait("the window", windows)
         time.sleep(1)
@@ -94,18 +91,8 @@ def run(programs, work):
     print("viewer: the portal received the wallpaper, and a file contains the image that was printed")
 
 
-def main():
-    if len(sys.argv) == 3:
-        return run(*sys.argv[1:])
-    with workspace() as (work, pictures):
-        (pictures / "a.png").write_bytes(png(WIDTH, HEIGHT, COLOR))
-        programs = pathlib.Path(sys.argv[1]).resolve()
-        screen = Screen(programs, work, command=[sys.executable, __file__, programs, work], output=None,
-                        LC_ALL="C.UTF-8")
-        try:
-            sys.exit(screen.viewer.wait())
-        finally:
-            screen.close()
+def prepare(pictures):
+    (pictures / "a.png").write_bytes(png(WIDTH, HEIGHT, COLOR))
 
 
-main()
+run_in_session(run, prepare)

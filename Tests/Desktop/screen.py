@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -14,14 +15,18 @@ import zlib
 WIDTH, HEIGHT = 1280, 800
 
 
-def png(width, height, color):
-    """A PNG file of one colour."""
+def png_of_rows(width, rows, has_alpha=False):
+    """A PNG file of rows, RGB or RGBA."""
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    rows = (b"\0" + bytes(color) * width) * height
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
-            + chunk(b"IEND", b""))
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, 6 if has_alpha else 2, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def png(width, height, color):
+    """A PNG file of one colour."""
+    return png_of_rows(width, [bytes(color) * width] * height)
 
 
 @contextlib.contextmanager
@@ -45,8 +50,9 @@ class Screen:
 
     def __init__(self, programs, work, *arguments, command=None, before=None, output=subprocess.DEVNULL,
                  size=(WIDTH, HEIGHT), **variables):
-        """Starts a viewer with arguments, or another command, in a display and a D-Bus session."""
-        self.display = None
+        """Starts a viewer with arguments, or another command, with environment variables, in a display and a D-Bus
+        session."""
+        self.programs, self.display = programs, None
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset"],
@@ -61,13 +67,24 @@ class Screen:
             XDG_RUNTIME_DIR=str(runtime), XDG_DATA_HOME=str(work / "data"),
             XDG_CACHE_HOME=str(work / "cache"),
             XDG_CONFIG_HOME=str(work / "configuration"))
-        self.environment.update(variables)
         if before:
             before(self)
         self.start = time.monotonic()
         self.viewer = subprocess.Popen(
             ["dbus-run-session", "--", *(command or [programs / "calotype-viewer", *arguments])],
-            env=self.environment, stdout=output, stderr=None if command else subprocess.DEVNULL)
+            env=dict(self.environment, **variables), stdout=output, stderr=None if command else subprocess.DEVNULL,
+            start_new_session=True)
+
+    def another(self, *arguments):
+        """Starts another viewer in the D-Bus session."""
+        for child in pathlib.Path(f"/proc/{self.viewer.pid}/task/{self.viewer.pid}/children").read_text().split():
+            variables = pathlib.Path(f"/proc/{child}/environ").read_bytes().decode().split("\0")
+            session = [variable for variable in variables if variable.startswith("DBUS_SESSION_BUS_ADDRESS=")]
+            if session:
+                return subprocess.Popen(
+                    [self.programs / "calotype-viewer", *arguments], stderr=subprocess.PIPE,
+                    env=dict(self.environment, DBUS_SESSION_BUS_ADDRESS=session[0].partition("=")[2]))
+        return sys.exit("viewer: no D-Bus session")
 
     def output(self, *command):
         return subprocess.run(command, env=self.environment, capture_output=True).stdout
@@ -108,6 +125,24 @@ class Screen:
         self.wait(f"{title} is displayed", condition)
 
     def close(self):
-        self.viewer.kill()
+        # The session as well: each that is left keeps an inotify instance, of which a user has 128.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.viewer.pid, signal.SIGTERM)
+        self.viewer.wait()
         self.server.terminate()
         self.server.wait()
+
+
+def run_in_session(run, prepare):
+    """Calls run(programs, work) in a D-Bus session and a display of its own, after prepare(pictures)."""
+    if len(sys.argv) == 3:
+        return run(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    with workspace() as (work, pictures):
+        prepare(pictures)
+        programs = pathlib.Path(sys.argv[1]).resolve()
+        screen = Screen(programs, work, command=[sys.executable, sys.argv[0], programs, work], output=None,
+                        LC_ALL="C.UTF-8")
+        try:
+            sys.exit(screen.viewer.wait())
+        finally:
+            screen.close()

@@ -47,6 +47,8 @@ import ViewerModel
         #expect(Array(grid.visible(at: 200)) == visible)
         #expect(grid.appearing(at: 200, velocity: 0) == visible + Array(16..<24))
         #expect(grid.appearing(at: 200, velocity: 900) == Array(16..<24) + visible)
+        // All that appear within half a second.
+        #expect(grid.appearing(at: 200, velocity: 2400) == Array(16..<40) + visible)
         #expect(grid.appearing(at: 200, velocity: -900) == [3, 2, 1, 0] + visible)
         #expect(grid.appearing(at: 0, velocity: -900) == Array(grid.visible(at: 0)))
     }

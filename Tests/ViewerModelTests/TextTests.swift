@@ -47,6 +47,8 @@ import ViewerModel
         #expect(options.path == "a.jpg" && options.profile == "p.icc" && options.measures)
         #expect(options.scrollSeconds == 2.5)
         #expect(ViewerOptions([])?.path == ".")
+        #expect(ViewerOptions([])?.isNewInstance == false)
+        #expect(ViewerOptions(["--new-instance"])?.isNewInstance == true)
         #expect(ViewerOptions([])?.profile == nil)
         #expect(ViewerOptions(["--no-profile"])?.profile == "")
         #expect(ViewerOptions(["--", "-x"])?.path == "-x")

@@ -56,6 +56,41 @@ import ViewerModel
         #expect(viewer.neighbours == [58])
     }
 
+    @Test("shows what another program opens, and reverts changes in the folder before")
+    func another() throws {
+        var viewer = viewer("p30.jpg")
+        viewer.add(names)
+        _ = viewer.perform(.slideshow)
+        viewer.show("p5.jpg", in: folder.path("in"))
+        #expect(viewer.list.current == "p5.jpg")
+        #expect(viewer.list.count == 60)
+        #expect(!viewer.isSlideshow)
+        viewer.show(nil, in: folder.path("in"))
+        #expect(viewer.mode == .grid)
+        #expect(viewer.list.current == "p5.jpg")
+        _ = viewer.perform(.trash)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("in/p5.jpg")))
+        viewer.show("c.jpg", in: folder.path("other"))
+        #expect(viewer.folder == folder.path("other"))
+        #expect(viewer.mode == .single)
+        #expect(viewer.view == PixelSize(width: 1280, height: 800))
+        _ = viewer.perform(.undo)
+        #expect(FileManager.default.fileExists(atPath: folder.path("in/p5.jpg")))
+        #expect((0..<viewer.list.count).map { viewer.list[$0] } == ["c.jpg"])
+    }
+
+    @Test("opens a file in its folder, and a folder") func opened() throws {
+        let file = try OpenedPath(folder.path("in/p5.jpg"))
+        #expect(file.folder == folder.path("in"))
+        #expect(file.file == "p5.jpg")
+        #expect(try OpenedPath(file.uri) == file)
+        let whole = try OpenedPath(folder.path("in/"))
+        #expect(whole.folder == folder.path("in"))
+        #expect(whole.file == nil)
+        #expect(throws: FileFailure.self) { try OpenedPath(folder.path("in/missing.jpg")) }
+        #expect(throws: FileFailure.self) { try OpenedPath("https://example.com/p5.jpg") }
+    }
+
     @Test("renames the current image with its sidecar, and back, but never to no name")
     func rename() throws {
         var viewer = viewer("p3.jpg")

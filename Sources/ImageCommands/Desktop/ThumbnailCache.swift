@@ -10,7 +10,7 @@ internal import Darwin
 /// The folder in which file managers share thumbnails.
 ///
 /// - SeeAlso: Thumbnail Managing Standard, “Thumbnail directory”.
-struct ThumbnailCache: Sendable {
+package struct ThumbnailCache: Sendable {
     /// A size of thumbnails: a subfolder, and the maximum length of the longer side.
     enum Size: String, CaseIterable, Sendable {
         case normal
@@ -37,7 +37,7 @@ struct ThumbnailCache: Sendable {
 
     /// Creates the cache of the user: `thumbnails` in `$XDG_CACHE_HOME`, or in `~/.cache`; fails if
     /// neither variable is set to an absolute path.
-    init?(ofUser environment: (String) -> String?) {
+    package init?(ofUser environment: (String) -> String?) {
         // The base directory specification ignores relative paths.
         func absolute(_ name: String) -> String? {
             environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -55,6 +55,16 @@ struct ThumbnailCache: Sendable {
     /// The path of the entry of a file that cannot be read.
     func failurePath(of uri: FileURI) -> String {
         "\(folder)/fail/calotype/\(Self.name(of: uri))"
+    }
+
+    /// Returns the path of the smallest valid thumbnail of a file; `nil` if there is none.
+    package func thumbnail(of path: String) -> String? {
+        guard let uri = FileURI(path), let identity = try? ThumbnailedFile(uri).identity else {
+            return nil
+        }
+        return Size.allCases.lazy.map { self.path(of: uri, $0) }.first {
+            isValid($0, for: identity)
+        }
     }
 
     /// Returns whether an entry exists and belongs to this version of the file.

@@ -7,12 +7,19 @@ package struct View: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "view", _superCommandName: "calotype",
         abstract: "Opens an image, or the images of a folder, in a window.",
+        usage: "calotype view [<option> ...] [<file-or-folder>]",
         discussion: """
             Requires a build with the trait Viewer, which needs GTK 4. The key ? lists all keys; \
-            $XDG_CONFIG_HOME/calotype/keys changes them (KEY = COMMAND on each line).
+            $XDG_CONFIG_HOME/calotype/keys changes them (KEY = COMMAND on each line). \
+            `calotype-viewer --help` lists the options.
             """)
 
-    @Argument(help: "An image file or a folder.", completion: .file()) var path = "."
+    /// The program that is executed parses them.
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp("An image file or a folder, and options.", visibility: .hidden),
+        completion: .file())
+    var arguments: [String] = []
 
     package init() {}
 

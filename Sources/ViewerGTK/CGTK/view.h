@@ -38,6 +38,8 @@ struct calotype_view {
     GtkWidget *window, *picture, *cells;
     GObject *snapshot;
     void *loop;
+    /// The name of this process in the D-Bus session; NULL if it has none.
+    void *application;
     double dragged_x, dragged_y, pinched;
     double pointer_x, pointer_y;
     bool is_scheduled;

@@ -18,6 +18,7 @@ void gtk_window_set_title(GtkWidget *window, const char *title);
 void gtk_window_set_default_size(GtkWidget *window, int width, int height);
 void gtk_window_set_child(GtkWidget *window, GtkWidget *child);
 void gtk_window_present(GtkWidget *window);
+void gtk_window_set_application(GtkWidget *window, void *application);
 void gtk_window_destroy(GtkWidget *window);
 void gtk_window_fullscreen(GtkWidget *window);
 void gtk_window_unfullscreen(GtkWidget *window);
@@ -338,6 +339,7 @@ void calotype_window_run(const calotype_window_events *events, const char *title
     g_unix_fd_add_full(priority_default, _dispatch_get_main_queue_handle_4CF(), io_in,
                        drain_main_queue, NULL, NULL);
     view.window = gtk_window_new();
+    if (view.application) gtk_window_set_application(view.window, view.application);
     view.picture = gtk_picture_new();
     gtk_picture_set_keep_aspect_ratio(view.picture, 0);
     gtk_picture_set_can_shrink(view.picture, 1);
@@ -364,6 +366,8 @@ void calotype_window_run(const calotype_window_events *events, const char *title
     gtk_window_present(view.window);
     calotype_window_redraw();
     g_main_loop_run(view.loop);
+    // Files that are opened from now on need another process.
+    if (view.application) g_object_unref(view.application);
     view.picture = NULL;
     view.cells = NULL;
 }

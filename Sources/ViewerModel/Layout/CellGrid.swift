@@ -56,15 +56,22 @@ package struct CellGrid: Hashable, Sendable {
         layout.items(in: offset..<offset + Double(height))
     }
 
-    /// Returns the cells of the view and of the view that follows it, in the order in which their images
-    /// are needed: at rest those of the view first, while it moves those that appear next.
+    /// The time ahead of moving content for which cells are about to appear, in seconds.
+    private static let lookAhead = 0.5
+
+    /// Returns the cells of the view and of the next one, or of all that appear in half a second.
+    ///
+    /// They are in the order in which their images are needed: at rest those of the view first, while
+    /// it moves those that appear next.
     package func appearing(at offset: Double, velocity: Double) -> [Int] {
         let visible = visible(at: offset)
-        let next = self.visible(at: offset + Double(velocity < 0 ? -height : height))
-        let ahead =
-            velocity < 0
-            ? next.filter { $0 < visible.lowerBound }.reversed()
-            : next.filter { $0 >= visible.upperBound }
+        let length = max(Double(height), abs(velocity) * Self.lookAhead)
+        if velocity < 0 {
+            let next = layout.items(in: offset - length..<offset)
+            return next.filter { $0 < visible.lowerBound }.reversed() + visible
+        }
+        let end = offset + Double(height)
+        let ahead = layout.items(in: end..<end + length).filter { $0 >= visible.upperBound }
         return velocity == 0 ? visible + ahead : ahead + visible
     }
 

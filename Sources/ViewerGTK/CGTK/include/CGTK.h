@@ -40,12 +40,17 @@ typedef struct {
     void (*activate)(void *context, int id);
     /// Handles a drag of the primary button by a distance since the last call.
     void (*drag)(void *context, double dx, double dy);
+    /// Handles the URI of a file or a folder that another process was started for.
+    void (*open)(void *context, const char *uri);
     /// Handles a pinch gesture; `factor` is relative to the last call.
     void (*pinch)(void *context, double factor, double x, double y);
 } calotype_window_events;
 
 /// Opens the display; returns false if this fails. Must be called before all other functions.
 bool calotype_window_open(void);
+/// Passes the URI of a file to the process that displays files in this session; returns false if there is
+/// none. This process then becomes the one that others pass theirs to.
+bool calotype_application_pass(const char *uri);
 /// Opens the window and handles events until it is closed, with the main dispatch queue as part of the
 /// event loop.
 void calotype_window_run(const calotype_window_events *events, const char *title, int width,

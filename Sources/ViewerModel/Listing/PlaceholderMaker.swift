@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EncodedImages
+package import ImageCommands
+internal import Pixels
+package import Placeholders
+
+/// Makes placeholders of images that have not been decoded before, in about a millisecond for each.
+///
+/// A placeholder is made of the thumbnail that the camera embedded in the file, else of the thumbnail that
+/// file managers share, else of the image itself if it is small.
+package struct PlaceholderMaker: Sendable {
+    private let codecs: CodecSet
+    private let limits: DecodeLimits
+    private let shared: ThumbnailCache?
+
+    /// The sizes of images that take about as long to decode as a thumbnail.
+    private static let smallByteCount = 256 << 10
+    private static let smallArea = 1 << 20
+
+    /// - Parameters:
+    ///   - codecs: the known formats.
+    ///   - limits: the limits on each file.
+    ///   - shared: the thumbnails that file managers share, if there are any.
+    package init(codecs: CodecSet, limits: DecodeLimits, shared: ThumbnailCache?) {
+        self.codecs = codecs
+        self.limits = limits
+        self.shared = shared
+    }
+
+    /// Makes the placeholder of an image.
+    ///
+    /// - Parameter path: the path of the file.
+    /// - Returns: `nil` if it takes longer to make, or the file is damaged.
+    package func placeholder(of path: String) -> ThumbHash? {
+        guard
+            let bytes = try? EncodedBytes(opening: path, limits: limits),
+            let source = try? ImageSource(bytes, codecs: codecs, limits: limits)
+        else { return nil }
+        let image = embedded(source) ?? shared(path) ?? small(source)
+        guard let image, (try? bytes.checkUnchanged()) != nil else { return nil }
+        return ThumbHash(image)
+    }
+
+    /// Decodes the embedded thumbnail, without the bars that fill it up to the aspect ratio of 4:3.
+    ///
+    /// A program that turned the image may have kept the thumbnail: its average colour is correct still.
+    /// - SeeAlso: DCF 2.0, 3.3.5, thumbnails of 160x120 pixels.
+    private func embedded(_ source: ImageSource) -> PixelBuffer? {
+        guard let thumbnail = source.embeddedThumbnail else { return nil }
+        let (stored, size) = (source.header.storedSize, thumbnail.pixelSize)
+        let isTurned = (stored.width - stored.height) * (size.width - size.height) < 0
+        let shape = isTurned ? PixelSize(width: stored.height, height: stored.width) : stored
+        var options = DecodeOptions(maximumSide: ThumbHash.placeholderSide)
+        options.region = Self.center(of: size, shape)
+        options.quality = .fast
+        options.acceptsTruncated = false
+        guard let image = try? thumbnail.image(options) else { return nil }
+        guard isTurned else { return image.turned(source.header.orientation) }
+        let pixel = image.resized(SampleRegion(image.size), to: PixelSize(width: 1, height: 1))
+        let side = ThumbHash.placeholderSide
+        return pixel.resized(
+            SampleRegion(pixel.size),
+            to: ResizeGeometry(
+                of: source.pixelSize, into: PixelSize(width: side, height: side), mode: .fit
+            ).size)
+    }
+
+    /// Returns the largest rectangle in the middle of a thumbnail with the aspect ratio of `shape`.
+    private static func center(of size: PixelSize, _ shape: PixelSize) -> PixelRect {
+        let width = min(size.width, max(1, size.height * shape.width / shape.height))
+        let height = min(size.height, max(1, size.width * shape.height / shape.width))
+        return PixelRect(
+            x: (size.width - width) / 2, y: (size.height - height) / 2, width: width,
+            height: height)
+    }
+
+    private func shared(_ path: String) -> PixelBuffer? {
+        guard let thumbnail = shared?.thumbnail(of: path),
+            let bytes = try? EncodedBytes(opening: thumbnail, limits: limits)
+        else { return nil }
+        return image(try? ImageSource(bytes, codecs: codecs, limits: limits))
+    }
+
+    private func small(_ source: ImageSource) -> PixelBuffer? {
+        let isSmall =
+            source.byteCount <= Self.smallByteCount && source.pixelSize.area <= Self.smallArea
+        return isSmall ? image(source) : nil
+    }
+
+    private func image(_ source: ImageSource?) -> PixelBuffer? {
+        var options = DecodeOptions(maximumSide: ThumbHash.placeholderSide)
+        options.quality = .fast
+        return try? source?.image(options)
+    }
+}

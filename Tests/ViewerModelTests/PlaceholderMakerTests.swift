@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EncodedImages
+import Foundation
+import ImageCodecs
+import ImageTesting
+import Pixels
+import Placeholders
+import Testing
+import ViewerModel
+
+@testable import ImageCommands
+
+@Suite("Placeholders of images that were not decoded before") struct PlaceholderMakerTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("photograph.jpg")
+    }
+
+    /// The left half is red, the right one blue.
+    private func halves(_ size: PixelSize, barHeight: Int = 0) -> PixelBuffer {
+        var image = MutablePixelBuffer(size: size, format: .rgb8)
+        for y in barHeight..<size.height - barHeight {
+            image.withMutableRow(y) { row in
+                for x in 0..<size.width { row[x * 3 + (x < size.width / 2 ? 0 : 2)] = 255 }
+            }
+        }
+        return image.finish()
+    }
+
+    private func jpeg(_ image: PixelBuffer) throws -> [UInt8] {
+        try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(image)
+    }
+
+    /// A gray photograph, too large to be decoded, with a thumbnail of 160x120 pixels.
+    private func photograph(
+        _ size: PixelSize, orientation: Int, _ thumbnail: PixelBuffer
+    ) throws -> [UInt8] {
+        let thumbnail = try jpeg(thumbnail)
+        let block = EXIFBlock.make(
+            [(0x0112, .shorts([orientation]))],
+            second: [(0x0201, .offset(of: thumbnail)), (0x0202, .longs([thumbnail.count]))])
+        let body = Array("Exif\0\0".utf8) + block
+        let length = [UInt8((body.count + 2) >> 8), UInt8((body.count + 2) & 255)]
+        var file = try jpeg(TestImage.flat(size, .rgb8, [128, 128, 128]))
+        file.insert(contentsOf: [0xFF, 0xE1] + length + body, at: 2)
+        return file
+    }
+
+    private func placeholder(_ file: [UInt8]) throws -> ThumbHash? {
+        try Data(file).write(to: URL(filePath: path))
+        return maker().placeholder(of: path)
+    }
+
+    private func maker(_ shared: ThumbnailCache? = nil) -> PlaceholderMaker {
+        PlaceholderMaker(codecs: builtInCodecs, limits: DecodeLimits(), shared: shared)
+    }
+
+    private let large = PixelSize(width: 1600, height: 900)
+
+    @Test("show the embedded thumbnail without its bars") func bars() throws {
+        let thumbnail = halves(PixelSize(width: 160, height: 120), barHeight: 15)
+        let made = try #require(
+            try placeholder(photograph(large, orientation: 1, thumbnail)))
+        let expected = ThumbHash(halves(PixelSize(width: 32, height: 18)))
+        #expect(made.aspectRatio == expected.aspectRatio)
+        let comparison = PixelComparison(made.image(), expected.image())
+        #expect(comparison.meanDifference < 12, "\(comparison)")
+    }
+
+    @Test("are upright") func orientation() throws {
+        let thumbnail = halves(PixelSize(width: 160, height: 120), barHeight: 15)
+        let made = try #require(
+            try placeholder(photograph(large, orientation: 6, thumbnail)))
+        let upright = halves(PixelSize(width: 32, height: 18)).turned(.rotated90)
+        let comparison = PixelComparison(made.image(), ThumbHash(upright).image())
+        #expect(comparison.meanDifference < 12, "\(comparison)")
+    }
+
+    @Test("have the average colour of a thumbnail that was not turned with the image")
+    func turned() throws {
+        let thumbnail = halves(PixelSize(width: 160, height: 120), barHeight: 15)
+        let made = try #require(
+            try placeholder(
+                photograph(PixelSize(width: 900, height: 1600), orientation: 1, thumbnail)))
+        #expect(made.aspectRatio < 1)
+        let image = made.image().converted(to: .rgb8)
+        for y in 0..<image.size.height {
+            let row = image.row(y)
+            for x in 0..<image.size.width {
+                #expect(abs(Int(row[x * 3]) - 128) < 16 && row[x * 3 + 1] < 16)
+            }
+        }
+    }
+
+    @Test("show small images, and no large ones without a thumbnail") func sizes() throws {
+        let small = halves(PixelSize(width: 320, height: 180))
+        #expect(try placeholder(jpeg(small))?.aspectRatio == ThumbHash(small).aspectRatio)
+        #expect(try placeholder(jpeg(halves(large))) == nil)
+        #expect(try placeholder([1, 2, 3]) == nil)
+    }
+
+    @Test("show the thumbnail that file managers share, unless it is out of date")
+    func shared() throws {
+        try Data(jpeg(halves(large))).write(to: URL(filePath: path))
+        let cache = ThumbnailCache(folder: folder.path("thumbnails"))
+        #expect(maker(cache).placeholder(of: path) == nil)
+        let filling = CacheFilling(
+            cache: cache, maker: ThumbnailMaker(builtInCodecs), sizes: [.large])
+        _ = try filling.fill(path, CancellationFlag())
+        let made = try #require(maker(cache).placeholder(of: path))
+        let expected = ThumbHash(halves(PixelSize(width: 32, height: 18)))
+        let comparison = PixelComparison(made.image(), expected.image())
+        #expect(comparison.meanDifference < 12, "\(comparison)")
+        let past = Date(timeIntervalSince1970: 5)
+        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
+        #expect(maker(cache).placeholder(of: path) == nil)
+    }
+}
