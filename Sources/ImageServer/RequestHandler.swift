@@ -148,7 +148,9 @@ struct RequestHandler: Sendable {
         if steps.contains(.signature) { try admission.checkSignature(head) }
         guard let route else { throw routes.error(for: request) }
         if steps.contains(.access) {
-            request.permission = try await admission.permission(of: request, for: route)
+            request.permission = try await admission.permission(
+                request.headers, for: request.segments, isPage: request.encodedPath == "/",
+                isForSelections: route.isForSelections)
         }
         if steps.contains(.cors), request.method == .options {
             return withCORSHeaders(.corsPreflight, head)

@@ -65,13 +65,15 @@ enum Permission: Hashable, Sendable {
     /// - Parameters:
     ///   - segments: the decoded segments of the path; none for an invalid one.
     ///   - isPage: whether the path is that of the gallery page.
-    ///   - route: the route of the request.
+    ///   - isForSelections: whether the route shows guests of a selection nothing but its images.
     /// - Returns: `false` for what a guest may not see.
-    func allows(requestFor segments: [String], isPage: Bool, _ route: any Route) -> Bool {
+    func allows(
+        requestFor segments: [String], isPage: Bool, isForSelections: Bool
+    ) -> Bool {
         switch self {
         case .everything: return true
         // The route finds the image, and with ``Originals`` whether it may be seen.
-        case .images: return isPage || route.isForSelections
+        case .images: return isPage || isForSelections
         case .folder: break
         }
         switch segments.first {

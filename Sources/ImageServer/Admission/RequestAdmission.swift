@@ -38,15 +38,17 @@ struct RequestAdmission: Sendable {
     /// Returns what the client of a request may see.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - route: its route.
+    ///   - headers: the header fields.
+    ///   - segments: the decoded segments of the path; none for an invalid one.
+    ///   - isPage: whether the path is that of the gallery page.
+    ///   - isForSelections: whether the route shows guests of a selection nothing but its images.
     /// - Returns: the permission, which includes the request.
     /// - Throws: ``ServerError/loginRequired``, or ``ServerError/notFound`` for what a guest may not see.
     func permission(
-        of request: IncomingRequest, for route: any Route
+        _ headers: HTTPFields, for segments: [String], isPage: Bool, isForSelections: Bool
     ) async throws -> Permission {
         guard let access else { return .everything }
-        guard var permission = access.permission(request.headers) else {
+        guard var permission = access.permission(headers) else {
             throw ServerError.loginRequired
         }
         if case .images(let images) = permission {
@@ -57,7 +59,7 @@ struct RequestAdmission: Sendable {
         }
         guard
             permission.allows(
-                requestFor: request.segments, isPage: request.encodedPath == "/", route)
+                requestFor: segments, isPage: isPage, isForSelections: isForSelections)
         else { throw ServerError.notFound }
         return permission
     }
