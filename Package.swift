@@ -32,6 +32,19 @@ let cLibraries = [
         trait: "Drawing", links: [], purpose: "Draw paths and text with cairo and Pango.",
         home: "Drawing"),
 ]
+/// The modules that share the memory of images with objects of other libraries.
+///
+/// The libraries are loaded when they are first needed, so that no trait is required.
+let adapters = ["Cairo", "DLPack", "GDK", "GStreamer"].map { "\($0)Interop" }
+let adapterTargets = adapters.flatMap { name -> [Target] in
+    [
+        .target(
+            name: "C\(name)", dependencies: ["CLazyLibrary"], path: "Sources/\(name)/C\(name)"),
+        .target(
+            name: name, dependencies: ["Pixels", .target(name: "C\(name)")],
+            exclude: ["C\(name)"]),
+    ]
+}
 let codecLibraries = cLibraries.filter { $0.home == nil }
 
 let package = Package(
@@ -50,6 +63,10 @@ let package = Package(
         .library(name: "Sprites", targets: ["Sprites"]),
         .library(name: "AssetCatalogs", targets: ["AssetCatalogs"]),
         .library(name: "AssetLoading", targets: ["AssetLoading"]),
+        .library(name: "CairoInterop", targets: ["CairoInterop"]),
+        .library(name: "DLPackInterop", targets: ["DLPackInterop"]),
+        .library(name: "GDKInterop", targets: ["GDKInterop"]),
+        .library(name: "GStreamerInterop", targets: ["GStreamerInterop"]),
         .plugin(name: "AssetCatalogPlugin", targets: ["AssetCatalogPlugin"]),
         .library(name: "ImageLoading", targets: ["ImageLoading"]),
         .library(name: "HTTPLoading", targets: ["HTTPLoading"]),
@@ -87,7 +104,7 @@ let package = Package(
         .package(
             url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: cLibraries.map(\.target) + [
+    targets: cLibraries.map(\.target) + adapterTargets + [
         .target(name: "CLazyLibrary", path: "Sources/ImageCodecs/LazyLibrary/CLazyLibrary"),
         .target(name: "CFileMapping", path: "Sources/Pixels/CFileMapping"),
         .target(
@@ -276,6 +293,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/HTTPTesting"),
         .testTarget(name: "PixelsTests", dependencies: ["ImageTesting", "Pixels"]),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: adapters.map { .target(name: $0) }
+                + ["CLazyLibrary", "ImageTesting", "Pixels"]),
         .testTarget(name: "EffectsTests", dependencies: ["Effects", "ImageTesting", "Pixels"]),
         .testTarget(
             name: "TexturesTests",

@@ -36,7 +36,7 @@ set_release_build() {
 
 # Test targets that run together, as regular expressions; all others form the third group. Tests that
 # compute for minutes would block the cooperative threads that concurrency tests need.
-decoding_suites='PixelsTests|EffectsTests|DrawingTests|TexturesTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
+decoding_suites='PixelsTests|InteropTests|EffectsTests|DrawingTests|TexturesTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
 loading_suites='ImageLoadingTests|PhotoLibraryTests|DecoderSandboxTests|HTTPCachingTests|LoadSchedulingTests'
 
 # Runs tests that have been built, and repeats the failures at the end of the log.

@@ -46,7 +46,9 @@ extension DecodeLimits {
 extension PixelFormat {
     /// The format of a code; `nil` for that of the file.
     init?(_ code: calotype_format) throws(Failure) {
-        let formats: [PixelFormat] = [.gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16]
+        let formats: [PixelFormat] = [
+            .gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16, .bgra8,
+        ]
         if code == calotype_format(CALOTYPE_FORMAT_OF_FILE) { return nil }
         guard code > 0, code <= formats.count else {
             throw .argument("invalid format \(code): 0 to \(formats.count) is required")
@@ -64,6 +66,7 @@ extension PixelFormat {
         case .gray16: code = Int(CALOTYPE_GRAY16)
         case .rgb16: code = Int(CALOTYPE_RGB16)
         case .rgba16: code = Int(CALOTYPE_RGBA16)
+        case .bgra8: code = Int(CALOTYPE_BGRA8)
         case .alpha8, .rgbaHalf, .rgb565, .rgb555, .yCbCr420: return nil
         }
         return calotype_format(code)

@@ -9,6 +9,7 @@ extension PixelBuffer {
         switch format {
         case .alpha8, .gray8, .rgb8, .rgba8, .rgbaHalf: self
         case .gray16, .rgb16, .rgba16: converted(to: .rgbaHalf)
+        case .bgra8: converted(to: .rgba8)
         case .rgb565, .rgb555, .yCbCr420: converted(to: .rgb8)
         }
     }

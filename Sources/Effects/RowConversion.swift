@@ -51,7 +51,7 @@ package struct RowConversion {
             let bytes = unsafe source.bytes
             for x in range { unsafe pixels[unchecked: x] = Self.floats(bytes, x &* 4) }
         case .gray16, .rgb16, .rgba16, .rgbaHalf: unpackDeep(source, range, &pixels)
-        case .rgb565, .rgb555, .yCbCr420:
+        case .bgra8, .rgb565, .rgb555, .yCbCr420:
             preconditionFailure("\(format) is converted before an effect")
         }
     }
@@ -115,7 +115,7 @@ package struct RowConversion {
                 }
             }
         case .gray16, .rgb16, .rgba16, .rgbaHalf: packDeep(pixels, &result)
-        case .rgb565, .rgb555, .yCbCr420:
+        case .bgra8, .rgb565, .rgb555, .yCbCr420:
             preconditionFailure("no effect results in \(format)")
         }
     }

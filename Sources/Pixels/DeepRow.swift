@@ -27,7 +27,7 @@ struct DeepRow {
             row.count >= pixelCount * format.bytesPerPixel,
             "the row is too short for \(pixelCount) pixels")
         switch format {
-        case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420:
+        case .alpha8, .gray8, .rgb8, .rgba8, .bgra8, .yCbCr420:
             let channelCount = format.channelCount
             for pixel in 0..<pixelCount {
                 for channel in 0..<4 {
@@ -89,6 +89,11 @@ struct DeepRow {
                 row[pixel * count + 1] = Self.narrow(green)
                 row[pixel * count + 2] = Self.narrow(blue)
                 if count == 4 { row[pixel * count + 3] = Self.narrow(alpha) }
+            case .bgra8:
+                row[pixel * 4] = Self.narrow(blue)
+                row[pixel * 4 + 1] = Self.narrow(green)
+                row[pixel * 4 + 2] = Self.narrow(red)
+                row[pixel * 4 + 3] = Self.narrow(alpha)
             case .gray16: row.storeSample16(Self.luma(red, green, blue), at: pixel)
             case .rgb16, .rgba16:
                 let count = format.channelCount
@@ -112,7 +117,7 @@ struct DeepRow {
         switch format.channelCount {
         case 1: format == .alpha8 ? (channel == 3 ? 0 : nil) : (channel == 3 ? nil : 0)
         case 3: channel == 3 ? nil : channel
-        default: channel
+        default: format == .bgra8 && channel < 3 ? 2 - channel : channel
         }
     }
 

@@ -3,7 +3,8 @@
 /// An immutable decoded image in memory; copies share their bytes.
 ///
 /// Shape: the planes of ``format`` are contiguous. The rows of each plane are stored from the top,
-/// each aligned to ``rowAlignment`` bytes. The padding after a row is undefined.
+/// each aligned to ``rowAlignment`` bytes. The padding after a row is undefined. Only memory that
+/// ``init(adopting:size:format:planes:colorProfile:release:)`` adopts has other offsets and strides.
 public struct PixelBuffer: Sendable {
     /// The alignment of rows in bytes: the width of the widest SIMD registers.
     public static let rowAlignment = 64
@@ -22,6 +23,8 @@ public struct PixelBuffer: Sendable {
         case vectors([SIMD64<UInt8>])
         /// Memory that another process or several threads have written, or a part of a mapped file.
         case mapping(MemoryMapping, offset: Int)
+        /// Memory of another library.
+        case adopted(AdoptedMemory)
     }
 
     fileprivate let storage: Storage
@@ -116,11 +119,23 @@ public struct PixelBuffer: Sendable {
             })
     }
 
+    /// Creates an image in memory of another library, which has been checked.
+    init(
+        _ memory: AdoptedMemory, size: PixelSize, format: PixelFormat, colorProfile: ColorProfile
+    ) {
+        self.size = size
+        self.format = format
+        self.colorProfile = colorProfile
+        bytesPerRow = memory.planes[0].bytesPerRow
+        storage = .adopted(memory)
+    }
+
     /// The number of bytes of all planes, padding included.
     public var byteCount: Int {
         switch storage {
         case .vectors(let vectors): vectors.count * Self.rowAlignment
         case .mapping: Self.byteCount(of: size, format)
+        case .adopted(let memory): memory.byteCount
         }
     }
 
@@ -134,12 +149,25 @@ public struct PixelBuffer: Sendable {
             case .mapping(let mapping, let offset):
                 let span = mapping.bytes.extracting(offset..<offset + byteCount)
                 return unsafe _overrideLifetime(span, borrowing: self)
+            case .adopted(let memory):
+                return unsafe _overrideLifetime(memory.bytes, borrowing: self)
             }
         }
     }
 
     /// Returns the memory layout of a plane, from 0.
-    public func layout(ofPlane plane: Int) -> PlaneLayout { PlaneLayout(plane, format, size) }
+    public func layout(ofPlane plane: Int) -> PlaneLayout {
+        if case .adopted(let memory) = storage { return memory.planes[plane] }
+        return PlaneLayout(plane, format, size)
+    }
+
+    /// The image with the offsets and strides of this type: a copy if it has others.
+    package var withAlignedRows: PixelBuffer {
+        guard case .adopted(let memory) = storage,
+            memory.planes != (0..<format.planeCount).map({ PlaneLayout($0, format, size) })
+        else { return self }
+        return MutablePixelBuffer(self).finish()
+    }
 
     /// Accesses a row in O(1).
     ///
@@ -182,6 +210,16 @@ public struct PlaneLayout: Hashable, Sendable {
         bytesPerPixel = format.plane(plane).bytesPerPixel
         bytesPerRow = (size.width * bytesPerPixel + alignment - 1) / alignment * alignment
         offset = plane == 0 ? 0 : PlaneLayout(plane - 1, format, image).end
+    }
+
+    /// Creates the layout of a plane in memory of another library.
+    init(
+        _ plane: Int, _ format: PixelFormat, _ image: PixelSize, offset: Int, bytesPerRow: Int
+    ) {
+        size = format.planeSize(plane, of: image)
+        bytesPerPixel = format.plane(plane).bytesPerPixel
+        self.offset = offset
+        self.bytesPerRow = bytesPerRow
     }
 
     /// The offset of the first byte after the plane.
@@ -231,7 +269,7 @@ public struct MutablePixelBuffer: ~Copyable {
         size = finished.size
         format = finished.format
         colorProfile = finished.colorProfile
-        bytesPerRow = finished.bytesPerRow
+        bytesPerRow = PlaneLayout(0, format, size).bytesPerRow
         switch finished.storage {
         case .vectors(let vectors): storage = vectors
         case .mapping:
@@ -241,6 +279,16 @@ public struct MutablePixelBuffer: ~Copyable {
                     unsafe UnsafeMutableRawBufferPointer(vectors).copyMemory(from: bytes)
                 }
                 copied = count
+            }
+        case .adopted:
+            let byteCount = PixelBuffer.byteCount(of: size, format)
+            storage = Array(repeating: .zero, count: byteCount / PixelBuffer.rowAlignment)
+            for plane in 0..<format.planeCount {
+                for y in 0..<layout(ofPlane: plane).size.height {
+                    withMutableRow(y, plane: plane) {
+                        finished.row(y, plane: plane).copy(into: &$0)
+                    }
+                }
             }
         }
     }

@@ -12,6 +12,10 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case rgb8
     /// Red, green, blue, alpha, 8 bits each; the colours are premultiplied by alpha.
     case rgba8
+    /// Blue, green, red, alpha, 8 bits each, premultiplied: the order of cairo and of Wayland.
+    ///
+    /// For exchange with such libraries; other operations convert it to ``rgba8`` first.
+    case bgra8
     /// Grey, 16 bits in native byte order.
     case gray16
     /// Red, green, blue, 16 bits each in native byte order, opaque.
@@ -59,7 +63,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         return switch self {
         case .alpha8, .gray8: Plane(channelCount: 1, bytesPerChannel: 1)
         case .rgb8: Plane(channelCount: 3, bytesPerChannel: 1)
-        case .rgba8: Plane(channelCount: 4, bytesPerChannel: 1)
+        case .rgba8, .bgra8: Plane(channelCount: 4, bytesPerChannel: 1)
         case .gray16: Plane(channelCount: 1, bytesPerChannel: 2)
         case .rgb16: Plane(channelCount: 3, bytesPerChannel: 2)
         case .rgba16, .rgbaHalf: Plane(channelCount: 4, bytesPerChannel: 2)
@@ -91,7 +95,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     /// Whether the format has an alpha channel.
     public var hasAlpha: Bool {
         switch self {
-        case .alpha8, .rgba8, .rgba16, .rgbaHalf: true
+        case .alpha8, .rgba8, .bgra8, .rgba16, .rgbaHalf: true
         case .gray8, .gray16, .rgb8, .rgb16, .rgb565, .rgb555, .yCbCr420: false
         }
     }
@@ -100,17 +104,18 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     public var isDeep: Bool {
         switch self {
         case .gray16, .rgb16, .rgba16, .rgbaHalf: true
-        case .alpha8, .gray8, .rgb8, .rgba8, .rgb565, .rgb555, .yCbCr420: false
+        case .alpha8, .gray8, .rgb8, .rgba8, .bgra8, .rgb565, .rgb555, .yCbCr420: false
         }
     }
 
-    /// Whether samples are integers in bytes of their own.
-    var canBeResampled: Bool { ![.rgbaHalf, .rgb565, .rgb555].contains(self) }
+    /// Whether samples are integers in bytes of their own, red first.
+    var canBeResampled: Bool { ![.bgra8, .rgbaHalf, .rgb565, .rgb555].contains(self) }
 
-    /// The equivalent single-plane format whose samples are integers in bytes of their own.
+    /// The equivalent single-plane format whose samples are integers in bytes of their own, red first.
     public var withIntegerSamples: PixelFormat {
         switch self {
         case .rgbaHalf: .rgba16
+        case .bgra8: .rgba8
         case .rgb565, .rgb555, .yCbCr420: .rgb8
         case .alpha8, .gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16: self
         }
@@ -121,7 +126,7 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .gray16: .gray8
         case .rgb16: .rgb8
-        case .rgba16, .rgbaHalf: .rgba8
+        case .bgra8, .rgba16, .rgbaHalf: .rgba8
         case .rgb565, .rgb555: .rgb8
         case .alpha8, .gray8, .rgb8, .rgba8, .yCbCr420: self
         }

@@ -60,9 +60,24 @@ extension PixelBuffer {
             return convertedFromYCbCr().converted(to: result, dithering: dithering)
         }
         var buffer = MutablePixelBuffer(size: size, format: result, colorProfile: colorProfile)
-        if format.canBeResampled, [.gray8, .rgb8, .rgba8].contains(result) {
+        if format == .bgra8, result == .rgba8 {
             for y in 0..<size.height {
-                buffer.withMutableRow(y) { row(y).convert(from: format, to: result, into: &$0) }
+                buffer.withMutableRow(y) { target in
+                    row(y).copy(into: &target)
+                    target.exchangeRedAndBlue()
+                }
+            }
+            return buffer.finish()
+        }
+        if format.canBeResampled, [.gray8, .rgb8, .rgba8, .bgra8].contains(result) {
+            for y in 0..<size.height {
+                buffer.withMutableRow(y) { target in
+                    guard result == .bgra8 else {
+                        return row(y).convert(from: format, to: result, into: &target)
+                    }
+                    row(y).convert(from: format, to: .rgba8, into: &target)
+                    target.exchangeRedAndBlue()
+                }
             }
             return buffer.finish()
         }
@@ -142,6 +157,16 @@ extension Span<UInt8> {
         }
     }
 
+    /// Copies all bytes.
+    ///
+    /// - Parameter result: as many bytes.
+    func copy(into result: inout MutableSpan<UInt8>) {
+        precondition(result.count == count, "\(count) bytes do not fit in \(result.count)")
+        unsafe withUnsafeBytes { source in
+            unsafe result.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }
+        }
+    }
+
     /// Converts 16-bit samples to 8 bits: v × 255 ÷ 65535, rounded to the nearest integer.
     ///
     /// - Parameter result: one byte for each sample.
@@ -150,6 +175,21 @@ extension Span<UInt8> {
         withSamples16 { samples in
             for index in 0..<samples.count {
                 result[index] = UInt8((UInt32(samples[index]) * 255 + 32895) >> 16)
+            }
+        }
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Exchanges the first and the third byte of each four.
+    mutating func exchangeRedAndBlue() {
+        unsafe withUnsafeMutableBytes { bytes in
+            for offset in stride(from: 0, to: bytes.count - 3, by: 4) {
+                let pixel = unsafe bytes.loadUnaligned(
+                    fromByteOffset: offset, as: SIMD4<UInt8>.self)
+                unsafe bytes.storeBytes(
+                    of: SIMD4(pixel.z, pixel.y, pixel.x, pixel.w), toByteOffset: offset,
+                    as: SIMD4<UInt8>.self)
             }
         }
     }

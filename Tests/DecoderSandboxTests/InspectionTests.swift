@@ -92,6 +92,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [Double.nan, .infinity, -0.1, 1.5])
+    func `a region that is not inside of the image is rejected`(number: Double) throws {
+        for path in [\SampleRegion.x, \.y, \.width, \.height] {
+            var fields = XMPFields()
+            var area = SampleRegion(x: 0.25, y: 0.25, width: 0.5, height: 0.5)
+            func read() throws -> XMPFields {
+                fields.regions = [ImageRegion(.face, area)]
+                var writer = WireWriter()
+                writer.write(fields)
+                var reader = WireReader(writer.bytes)
+                return try XMPFields(from: &reader)
+            }
+            #expect(try read() == fields)
+            area[keyPath: path] = number
+            #expect(throws: WireError.self) { _ = try read() }
+        }
+        var fields = XMPFields()
+        let region = ImageRegion(.pet, SampleRegion(x: 0, y: 0, width: 1, height: 1))
+        fields.regions = Array(repeating: region, count: 101)
+        var writer = WireWriter()
+        writer.write(fields)
+        var reader = WireReader(writer.bytes)
+        #expect(throws: WireError.self) { _ = try XMPFields(from: &reader) }
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity])
     func `an altitude that is NaN or infinite is rejected`(number: Double) throws {
         var blocks = MetadataBlocks()

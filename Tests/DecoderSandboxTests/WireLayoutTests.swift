@@ -46,6 +46,9 @@ import Testing
         describe(MetadataFields(), &writer)
         describe(EXIFFields(), &writer)
         describe(XMPFields(), &writer)
+        describe(ImageRegion.Kind.self, &writer)
+        describe(
+            ImageRegion(.face, SampleRegion(x: 0, y: 0, width: 1, height: 1)), &writer)
         describe(IPTCFields(), &writer)
         describe(EXIFFields.ExposureProgram.self, &writer)
         describe(EXIFFields.MeteringMode.self, &writer)

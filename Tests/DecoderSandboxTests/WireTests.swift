@@ -61,7 +61,7 @@ import Testing
         writer.write(PixelFormat.rgba8)
         writer.write(ColorProfile.sRGB)
         var reader = WireReader(writer.bytes)
-        let shared = try SharedDescriptor(byteCount: ControlPage.byteCount)
+        let shared = try #require(SharedDescriptor(byteCount: ControlPage.byteCount))
         let room = try #require(
             MemoryMapping(shared.number, byteCount: ControlPage.byteCount))
         let memory = try ReceivedPixels(64, buffer: room)

@@ -129,7 +129,8 @@ import Testing
         #expect(gray.format == (format == .rgbaHalf ? format : format.withIntegerSamples))
         let colored = try #require(Effect.tint(Self.orange, amount: 0.5).applied(to: image))
         let expected: [PixelFormat: PixelFormat] = [
-            .gray8: .rgb8, .gray16: .rgb16, .rgb565: .rgb8, .rgb555: .rgb8, .yCbCr420: .rgb8,
+            .gray8: .rgb8, .gray16: .rgb16, .bgra8: .rgba8, .rgb565: .rgb8, .rgb555: .rgb8,
+            .yCbCr420: .rgb8,
         ]
         #expect(colored.format == expected[format] ?? format)
         #expect(colored.size == image.size)

@@ -94,6 +94,63 @@ import Testing
         }
     }
 
+    @Test("keeps a face that XMP describes instead of the detailed part") func faces() async throws
+    {
+        let gallery = try TestGallery()
+        let original = image(PixelSize(width: 300, height: 120), detailAt: (250, 60))
+        func bright(_ regions: String) async throws -> Int {
+            var options = EncodeOptions()
+            options.metadata.xmp = Array(
+                """
+                <x:xmpmeta xmlns:x='adobe:ns:meta/'>
+                <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>
+                <rdf:Description xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/'
+                 xmlns:stArea='http://ns.adobe.com/xmp/sType/Area#'>
+                <mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag>\(regions)</rdf:Bag>
+                </mwg-rs:RegionList></mwg-rs:Regions></rdf:Description></rdf:RDF></x:xmpmeta>
+                """.utf8)
+            let destination = try ImageDestination(
+                format: "png", codecs: builtInCodecs, options: options)
+            let name = "\(regions.utf8.count).png"
+            try gallery.file(name, try destination.encode(original))
+            var count = 0
+            for address in ["/60x60,fill,smart,png/", "/30x30,fill,smart,crop60x60,png/"] {
+                let answer = try await gallery.get(address + name)
+                #expect(answer.status == 200, "\(answer.text.prefix(200))")
+                let result = try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs)
+                    .image()
+                for y in 0..<result.size.height {
+                    let row = result.row(y)
+                    for index in row.indices where row[index] > 128 { count += 1 }
+                }
+            }
+            return count
+        }
+        #expect(try await bright("") > 200)
+        let face = """
+            <rdf:li><rdf:Description mwg-rs:Type='Face'><mwg-rs:Area stArea:x='0.1' stArea:y='0.5'
+            stArea:w='0.1' stArea:h='0.25'/></rdf:Description></rdf:li>
+            """
+        #expect(try await bright(face) == 0)
+    }
+
+    @Test("with parts to keep contains as many as fit, and the whole face with its margin")
+    func parts() {
+        let size = PixelSize(width: 300, height: 120)
+        let detailed = image(size, detailAt: (250, 60))
+        let face = SampleRegion(x: 0.05, y: 0.4, width: 0.1, height: 0.2)
+        let crop = SmartCrop(to: PixelSize(width: 120, height: 120), keeping: [face])
+        let part = crop.part(of: detailed)
+        #expect(part.x <= 15 && part.x + part.width >= 45, "\(part)")
+        // Two faces that fit count more than one on the other side.
+        let pair = [0.6, 0.8].map { SampleRegion(x: $0, y: 0.4, width: 0.05, height: 0.2) }
+        let both = SmartCrop(to: PixelSize(width: 120, height: 120), keeping: [face] + pair)
+            .part(of: detailed)
+        #expect(both.x <= 180 && both.x + both.width >= 255, "\(both)")
+        #expect(crop.identity != SmartCrop(to: crop.size).identity)
+        #expect(SmartCrop(to: crop.size).identity == "smart(120x120)")
+    }
+
     @Test("keeps every focal point inside, of 100,000") func focalPoints() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<100_000 {

@@ -77,6 +77,7 @@ struct ContentCoding {
 
     /// The bytes of an image in which padding, which is undefined, is 0.
     private static func withoutPadding(_ image: PixelBuffer) -> [UInt8] {
+        let image = image.withAlignedRows
         let bytes = image.bytes
         var result = [UInt8](repeating: 0, count: bytes.count)
         let used = image.size.width * image.format.bytesPerPixel

@@ -24,18 +24,6 @@ int calotype_socket_pair(int *one, int *other) {
     return 0;
 }
 
-int calotype_shared_memory(size_t byte_count) {
-    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory < 0) return -errno;
-    if (ftruncate(memory, (off_t)byte_count) < 0 ||
-        fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
-        int error = errno;
-        close(memory);
-        return -error;
-    }
-    return memory;
-}
-
 static int sealed(int memory) {
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
     if (fcntl(memory, F_ADD_SEALS, seals) == 0) return memory;
@@ -77,10 +65,6 @@ int calotype_shared_copy(const void *bytes, size_t byte_count) {
         rest -= (size_t)written;
     }
     return sealed(memory);
-}
-
-int calotype_seal(int descriptor) {
-    return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL) < 0 ? errno : 0;
 }
 
 ssize_t calotype_send(int socket, const void *bytes, size_t count, const int *descriptors,

@@ -57,10 +57,10 @@ final class BandReceiver {
         row = Array(repeating: 0, count: size.width * format.bytesPerPixel)
         missingCount = size.height
         capacity = min(size.height, max(1, Self.bandByteCount / row.count))
-        let shared = try SharedDescriptor(byteCount: capacity * row.count)
-        guard let mapping = MemoryMapping(shared.number, byteCount: capacity * row.count) else {
-            throw CodecError.sandboxUnavailable(
-                reason: "the shared memory for rows cannot be mapped")
+        guard let shared = SharedDescriptor(byteCount: capacity * row.count),
+            let mapping = MemoryMapping(shared.number, byteCount: capacity * row.count)
+        else {
+            throw CodecError.sandboxUnavailable(reason: "no shared memory for rows")
         }
         self.mapping = mapping
         var writer = WireWriter()

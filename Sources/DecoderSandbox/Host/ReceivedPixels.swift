@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSandbox
 internal import EncodedImages
 internal import Pixels
 
@@ -22,11 +21,14 @@ final class ReceivedPixels {
     init(_ byteCount: Int?, buffer: MemoryMapping) throws(CodecError) {
         self.buffer = buffer
         self.byteCount = byteCount ?? 0
-        if let byteCount, byteCount > ControlPage.bufferByteCount {
-            shared = try SharedDescriptor(byteCount: byteCount)
-        } else {
+        guard let byteCount, byteCount > ControlPage.bufferByteCount else {
             shared = nil
+            return
         }
+        guard let shared = SharedDescriptor(byteCount: byteCount) else {
+            throw .sandboxUnavailable(reason: "no shared memory of \(byteCount) bytes")
+        }
+        self.shared = shared
     }
 
     /// The descriptors that are sent to the worker.
@@ -61,7 +63,7 @@ final class ReceivedPixels {
             return PixelBuffer(
                 copying: mapping, at: position, size: size, format: format, colorProfile: profile)
         }
-        guard calotype_seal(shared.number) == 0 else {
+        guard shared.seal() else {
             throw WireError(reason: "the worker has not unmapped its result")
         }
         let mappedByteCount = isOnly ? needed : byteCount

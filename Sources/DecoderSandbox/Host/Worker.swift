@@ -77,13 +77,9 @@ final class Worker: Sendable {
     ) throws(CodecError) {
         self.formats = formats
         quickSeconds = configuration.quickSeconds
-        let shared = calotype_shared_memory(ControlPage.byteCount)
-        guard shared >= 0 else {
-            throw .sandboxUnavailable(reason: "shared memory cannot be created")
-        }
-        defer { close(shared) }
-        guard let control = ControlPage(shared),
-            let buffer = MemoryMapping(shared, byteCount: ControlPage.byteCount)
+        guard let shared = SharedDescriptor(byteCount: ControlPage.byteCount),
+            let control = ControlPage(shared.number),
+            let buffer = MemoryMapping(shared.number, byteCount: ControlPage.byteCount)
         else { throw .sandboxUnavailable(reason: "shared memory cannot be created") }
         control.memoryMegabytes = UInt32(clamping: memoryByteCount >> 20)
         control.seconds = UInt32(clamping: configuration.processorSeconds)
@@ -94,7 +90,7 @@ final class Worker: Sendable {
         }
         var namespaces: UInt32 = 0
         let process = unsafe calotype_spawn(
-            configuration.workerPath, formats.argument, ends.1, shared, &namespaces)
+            configuration.workerPath, formats.argument, ends.1, shared.number, &namespaces)
         close(ends.1)
         guard process > 0 else {
             close(ends.0)

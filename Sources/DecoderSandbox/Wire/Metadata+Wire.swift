@@ -158,11 +158,31 @@ extension EXIFFields: WireValue {
     }
 }
 
+extension ImageRegion.Kind: WireValue {}
+
+extension ImageRegion: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.write(kind)
+        for value in [area.x, area.y, area.width, area.height] { writer.write(value) }
+    }
+
+    init(from reader: inout WireReader) throws(WireError) {
+        self.init(
+            try reader.value(),
+            SampleRegion(
+                x: try reader.finite(), y: try reader.finite(), width: try reader.finite(),
+                height: try reader.finite()))
+        guard isValid else { throw WireError(reason: "a region is not inside of the image") }
+    }
+}
+
 extension XMPFields: WireValue {
     func write(to writer: inout WireWriter) {
         writer.write(Self.texts, of: self)
         for path in Self.lists { writer.write(self[keyPath: path]) }
         writer.write(rating)
+        writer.write(regions)
+        writer.write(sizeOfRegions)
     }
 
     init(from reader: inout WireReader) throws(WireError) {
@@ -170,6 +190,11 @@ extension XMPFields: WireValue {
         for path in Self.texts { self[keyPath: path] = try reader.text() }
         for path in Self.lists { self[keyPath: path] = try reader.texts() }
         rating = try reader.number(orNil: -1...5)
+        regions = try reader.array(ImageRegion.self)
+        guard regions.count <= XMPFields.maximumRegionCount else {
+            throw WireError(reason: "\(regions.count) regions of an image")
+        }
+        sizeOfRegions = try reader.value(Bool.self) ? try PixelSize(imageFrom: &reader) : nil
     }
 }
 

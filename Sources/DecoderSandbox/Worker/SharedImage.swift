@@ -38,6 +38,7 @@ struct SharedImage {
 
     /// Returns the bytes that are shared with the worker.
     static func bytes(of image: PixelBuffer, followedBy rest: [UInt8]) -> [UInt8] {
+        let image = image.withAlignedRows
         let pixels = image.bytes
         return unsafe [UInt8](unsafeUninitializedCapacity: pixels.count + rest.count) {
             buffer, count in

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Pixels
+
 /// The commonly used properties of an XMP packet.
 ///
 /// Dates are strings as in the packet, mostly in ISO 8601. Damage is never an error: the properties
@@ -48,6 +50,15 @@ public struct XMPFields: Hashable, Sendable {
     /// The projection of a panorama, such as `equirectangular` (`GPano:ProjectionType`).
     public var panoramaProjection: String?
 
+    /// The regions with faces, animals or the focus, at most 100, in the coordinates of the stored pixels
+    /// (`mwg-rs:RegionList`, `MPRI:Regions`).
+    public var regions: [ImageRegion] = []
+    /// The size in pixels of the image that the regions were made for (`mwg-rs:AppliedToDimensions`).
+    public var sizeOfRegions: PixelSize?
+
+    /// The largest number of regions that are read.
+    package static let maximumRegionCount = 100
+
     /// No properties.
     public init() {}
 
@@ -58,6 +69,8 @@ public struct XMPFields: Hashable, Sendable {
         var reader = XMPPropertyReader(packet)
         while let property = reader.next() { take(property) }
         fitTexts()
+        let regions = XMPRegionReader(packet)
+        (self.regions, sizeOfRegions) = (regions.regions, regions.appliedSize)
     }
 
     private mutating func fitTexts() {
@@ -133,6 +146,11 @@ enum XMPNamespace {
     static let gainMap = "http://ns.adobe.com/hdr-gain-map/1.0/"
     static let appleGainMap = "http://ns.apple.com/HDRGainMap/1.0/"
     static let container = "http://ns.google.com/photos/1.0/container/"
+    static let regions = "http://www.metadataworkinggroup.com/schemas/regions/"
+    static let area = "http://ns.adobe.com/xmp/sType/Area#"
+    static let dimensions = "http://ns.adobe.com/xap/1.0/sType/Dimensions#"
+    static let microsoftRegions = "http://ns.microsoft.com/photo/1.2/t/RegionInfo#"
+    static let microsoftRegion = "http://ns.microsoft.com/photo/1.2/t/Region#"
     static let notes = "http://ns.adobe.com/xmp/note/"
 }
 

@@ -48,7 +48,7 @@ struct AVIFEncoder: AnimationEncoder {
     private func prepared(_ image: PixelBuffer, _ options: EncodeOptions) -> PixelBuffer {
         switch image.format {
         case .yCbCr420: prefersYCbCr(options) ? image : image.convertedFromYCbCr()
-        case .alpha8: image.converted(to: .rgba8)
+        case .alpha8, .bgra8: image.converted(to: .rgba8)
         // libavif converts grey of more than 8 bits to planes only through RGB.
         case .gray16: image.converted(to: .gray8)
         case .rgbaHalf: image.converted(to: .rgba16)

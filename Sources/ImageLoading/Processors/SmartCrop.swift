@@ -10,6 +10,8 @@ public import Pixels
 
 /// Crops an image to a size, and keeps the part with the most content: edges, varied tones and skin.
 ///
+/// Each part that must be kept, such as a face, counts as much as the whole content of the image.
+///
 /// The content is measured on a copy of at most ``mapSide`` pixels a side. Of parts with equal content,
 /// the most central one is kept. The result is deterministic.
 public struct SmartCrop: ImageProcessor, Hashable {
@@ -19,15 +21,22 @@ public struct SmartCrop: ImageProcessor, Hashable {
     /// The size of the result in pixels.
     public let size: PixelSize
 
+    /// The parts that are kept if possible, in fractions of the width and height of the image.
+    public let parts: [SampleRegion]
+
     /// Creates the operation.
     ///
-    /// - Parameter size: the size of the result in pixels; a side that is longer than the image's is
-    ///   the image's.
-    public init(to size: PixelSize) {
+    /// - Parameters:
+    ///   - size: the size of the result in pixels; a side that is longer than the image's is the image's.
+    ///   - parts: the parts that are kept if possible, in fractions of the width and height of the image.
+    public init(to size: PixelSize, keeping parts: [SampleRegion] = []) {
         self.size = size
+        self.parts = parts
     }
 
-    public var identity: String { "smart(\(size))" }
+    public var identity: String {
+        parts.reduce("smart(\(size)") { $0 + ",\($1.x)x\($1.y)x\($1.width)x\($1.height)" } + ")"
+    }
 
     public var acceptsYCbCr: Bool { true }
 
@@ -45,7 +54,7 @@ public struct SmartCrop: ImageProcessor, Hashable {
             width: min(max(size.width, 1), image.size.width),
             height: min(max(size.height, 1), image.size.height))
         guard kept != image.size else { return PixelRect(image.size) }
-        let map = ContentMap(image, side: Self.mapSide)
+        let map = ContentMap(image, side: Self.mapSide, keeping: parts)
         let (x, y) = map.position(
             ofWidth: Double(kept.width) / Double(image.size.width),
             height: Double(kept.height) / Double(image.size.height))
@@ -72,7 +81,8 @@ struct ContentMap {
     /// - Parameters:
     ///   - image: the image.
     ///   - side: the longer side in pixels of the copy.
-    init(_ image: PixelBuffer, side: Int) {
+    ///   - parts: the parts with additional content, in fractions of the width and height.
+    init(_ image: PixelBuffer, side: Int, keeping parts: [SampleRegion]) {
         let geometry = ResizeGeometry(
             of: image.size, into: PixelSize(width: side, height: side), mode: .fit)
         let source =
@@ -95,6 +105,8 @@ struct ContentMap {
         }
         Self.addEdges(of: luma, width, to: &content)
         Self.addEntropy(of: luma, width, to: &content)
+        let total = content.reduce(0, +) + 1
+        for part in parts { Self.add(part, total, size, to: &content) }
         sums = [Float](repeating: 0, count: (width + 1) * (height + 1))
         for y in 0..<height {
             var sum: Float = 0
@@ -146,6 +158,24 @@ struct ContentMap {
         guard length > 60 else { return 0 }
         let difference = pixel / length - SIMD3(0.78, 0.50, 0.37)
         return max(0, 1 - (difference * difference).sum().squareRoot() / 0.16)
+    }
+
+    /// Adds an amount of content to a part with a margin, evenly.
+    private static func add(
+        _ part: SampleRegion, _ amount: Float, _ size: PixelSize, to content: inout [Float]
+    ) {
+        // A face without its hair and chin looks cut off.
+        let margin = 0.25
+        func range(_ start: Double, _ length: Double, _ side: Int) -> Range<Int> {
+            let first = (start - length * margin) * Double(side)
+            let end = (start + length * (1 + margin)) * Double(side)
+            let lower = Int(min(max(first, 0), Double(side - 1)))
+            return lower..<max(lower + 1, Int(min(max(end, 0), Double(side)).rounded(.up)))
+        }
+        let columns = range(part.x, part.width, size.width)
+        let rows = range(part.y, part.height, size.height)
+        let value = amount / Float(columns.count * rows.count)
+        for y in rows { for x in columns { content[y * size.width + x] += value } }
     }
 
     /// Adds the strength of edges, 0 to 1.

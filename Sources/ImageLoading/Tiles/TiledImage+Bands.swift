@@ -160,7 +160,8 @@ private final class BandCanvas: Sendable {
         guard image.size == band.size, image.format == pixels.format,
             image.colorProfile == pixels.colorProfile
         else { throw .fileChanged }
-        pixels.mapping.write(image.bytes, at: (band.y - part.y) * image.bytesPerRow)
+        let aligned = image.withAlignedRows
+        pixels.mapping.write(aligned.bytes, at: (band.y - part.y) * aligned.bytesPerRow)
     }
 
     /// The image, after all bands have been written.

@@ -138,13 +138,20 @@ extension RenditionOptions {
         let result: PixelSize
     }
 
+    /// Whether the content of the original determines the part that is kept.
+    var dependsOnContent: Bool { cropsSmartly || gravity.isSmart && mode == .fill }
+
+    private var cropsSmartly: Bool {
+        guard case .crop(let crop) = region else { return false }
+        return (crop.gravity ?? gravity).isSmart
+    }
+
     /// Returns what is decoded if the content determines what is kept; `nil` if it does not.
     func smartWindow(
         of original: PixelSize, maximumSide: Int
     ) throws(ServerError) -> SmartWindow? {
-        var cropsSmartly = false
-        if case .crop(let crop) = region { cropsSmartly = (crop.gravity ?? gravity).isSmart }
-        guard cropsSmartly || gravity.isSmart && mode == .fill else { return nil }
+        guard dependsOnContent else { return nil }
+        let cropsSmartly = self.cropsSmartly
         var decode = try plainResizing(original: original, maximumSide: maximumSide)
         let geometry = decode.geometry(of: original)
         let outer = cropsSmartly ? PixelRect(original) : decode.part(of: original)
@@ -174,10 +181,11 @@ extension RenditionOptions {
     ///   - original: the size of the original in pixels, required if ``needsOriginalSize``.
     ///   - maximumSide: the largest width or height of the result in pixels.
     ///   - watermark: the watermark of the server.
+    ///   - parts: the parts that are kept if ``dependsOnContent``, in fractions of the original.
     /// - Returns: the operations.
     /// - Throws: ``ServerError/malformedRequest(reason:)`` for a region outside of the original.
     func processors(
-        original: PixelSize?, maximumSide: Int, watermark: Overlay?
+        original: PixelSize?, maximumSide: Int, watermark: Overlay?, keeping parts: [SampleRegion]
     ) throws(ServerError) -> [any ImageProcessor] {
         var processors: [any ImageProcessor] = []
         if let trimming {
@@ -186,7 +194,7 @@ extension RenditionOptions {
         } else if let original,
             let window = try smartWindow(of: original, maximumSide: maximumSide)
         {
-            processors += window.processors
+            processors += window.processors(original: original, keeping: parts)
         }
         if !effect.isEmpty { processors.append(effect) }
         if let turn { processors.append(ImageOperation.turn(turn)) }

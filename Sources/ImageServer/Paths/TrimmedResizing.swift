@@ -37,7 +37,8 @@ struct TrimmedResizing: ImageProcessor {
             result = result.converted(to: result.format.withIntegerSamples)
                 .resized(geometry.region, to: geometry.size)
         }
-        for processor in window?.processors ?? [] {
+        // Regions of the original do not lie where they were after trimming.
+        for processor in window?.processors(original: nil, keeping: []) ?? [] {
             result = try processor.process(result, cancellation)
         }
         return result
@@ -45,9 +46,28 @@ struct TrimmedResizing: ImageProcessor {
 }
 
 extension RenditionOptions.SmartWindow {
-    /// The operations on the decoded image.
-    var processors: [any ImageProcessor] {
-        var processors: [any ImageProcessor] = [SmartCrop(to: crop)]
+    /// Returns the operations on the decoded image.
+    ///
+    /// - Parameters:
+    ///   - original: the size of the original in pixels.
+    ///   - parts: the parts that are kept if possible, in fractions of the original.
+    /// - Returns: the operations, in order.
+    func processors(
+        original: PixelSize?, keeping parts: [SampleRegion]
+    ) -> [any ImageProcessor] {
+        var parts = parts
+        if let original, let region = decodeOptions.region {
+            let (width, height) = (Double(region.width), Double(region.height))
+            parts = parts.map { part in
+                SampleRegion(
+                    x: (part.x * Double(original.width) - Double(region.x)) / width,
+                    y: (part.y * Double(original.height) - Double(region.y)) / height,
+                    width: part.width * Double(original.width) / width,
+                    height: part.height * Double(original.height) / height)
+            }
+            .filter { $0.x < 1 && $0.y < 1 && $0.x + $0.width > 0 && $0.y + $0.height > 0 }
+        }
+        var processors: [any ImageProcessor] = [SmartCrop(to: crop, keeping: parts)]
         if result != crop { processors.append(ImageOperation.resize(result, .stretch)) }
         return processors
     }

@@ -160,8 +160,18 @@ struct RenditionResponder: Sendable {
         client: RequestClient
     ) async throws -> Rendition {
         var image = image
+        var parts: [SampleRegion] = []
+        if options.dependsOnContent, options.trimming == nil, let original,
+            case .file(let path) = image.source
+        {
+            // Damaged metadata does not prevent a rendition.
+            parts =
+                (try? await pipeline.metadataFields(of: path))?.partsToKeep(of: original)
+                ?? []
+        }
         image.processors = try options.processors(
-            original: original, maximumSide: limits.maximumSide, watermark: watermark?.overlay)
+            original: original, maximumSide: limits.maximumSide, watermark: watermark?.overlay,
+            keeping: parts)
         var request = RenditionRequest(
             image: image, format: options.format, animationFormat: options.animationFormat,
             encodeOptions: options.encodeOptions)

@@ -26,6 +26,15 @@ public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
     /// Whether the transform exchanges width and height.
     public var swapsSides: Bool { rawValue >= 5 }
 
+    /// The transform that undoes this one.
+    public var inverse: Orientation {
+        switch self {
+        case .rotated90: .rotated270
+        case .rotated270: .rotated90
+        default: self
+        }
+    }
+
     /// Returns the upright size of a stored image, or the stored size of an upright one.
     public func oriented(_ size: PixelSize) -> PixelSize {
         swapsSides ? size.transposed : size

@@ -79,7 +79,9 @@ enum {
     CALOTYPE_RGBA8 = 3,
     CALOTYPE_GRAY16 = 4,
     CALOTYPE_RGB16 = 5,
-    CALOTYPE_RGBA16 = 6
+    CALOTYPE_RGBA16 = 6,
+    // Blue, green, red, alpha, of 8 bits: CAIRO_FORMAT_ARGB32 on little-endian machines.
+    CALOTYPE_BGRA8 = 7
 };
 
 // How an image is resized to the box of calotype_decode_options.

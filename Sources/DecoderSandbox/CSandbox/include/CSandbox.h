@@ -61,14 +61,10 @@ bool calotype_set_niceness(pid_t process, int difference);
 /// A receive on the first returns -EAGAIN after 20 ms without data.
 int calotype_socket_pair(int *one, int *other);
 
-/// Creates shared memory whose size is sealed. Returns its descriptor or a negated errno.
-int calotype_shared_memory(size_t byte_count);
 /// Creates shared memory with a copy of the bytes, sealed against changes.
 int calotype_shared_copy(const void *bytes, size_t byte_count);
 /// Creates shared memory with the first bytes of a file; -ENODATA if it has fewer.
 int calotype_shared_copy_of_file(int file, size_t byte_count);
-/// Seals shared memory against writes; fails while a process has a writable mapping of it.
-int calotype_seal(int descriptor);
 
 /// Sends bytes, and descriptors with the first of them.
 ///

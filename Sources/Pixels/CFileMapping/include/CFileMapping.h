@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guards mapped files against SIGBUS. The kernel sends it to a thread that reads past the end of a
+// Shared memory, and guards of mapped files against SIGBUS. The kernel sends it to a thread that reads past the end of a
 // file that another process has truncated, or a page with an I/O error.
 
 #ifndef CALOTYPE_CFILEMAPPING_H
@@ -25,5 +25,13 @@ bool calotype_guard_was_hit(const calotype_guard *guard);
 
 /// Ends the guard; must be called before the mapping is unmapped.
 void calotype_end_guard(calotype_guard *guard);
+
+/// Creates shared memory whose size is sealed. Returns its descriptor or a negated errno.
+int calotype_shared_memory(size_t byte_count);
+/// Seals shared memory against writes; fails while a process has a writable mapping of it. Returns 0 or
+/// an errno.
+int calotype_seal(int descriptor);
+/// Returns whether shared memory is sealed against writes and against shrinking.
+bool calotype_is_sealed(int descriptor);
 
 #endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CFileMapping.h"
+
+#include <errno.h>
+
+#ifdef __linux__
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int calotype_shared_memory(size_t byte_count) {
+    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) return -errno;
+    if (ftruncate(memory, (off_t)byte_count) < 0 ||
+        fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+        int error = errno;
+        close(memory);
+        return -error;
+    }
+    return memory;
+}
+
+int calotype_seal(int descriptor) {
+    return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL) < 0 ? errno : 0;
+}
+
+bool calotype_is_sealed(int descriptor) {
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    return seals >= 0 && seals & F_SEAL_WRITE && seals & F_SEAL_SHRINK;
+}
+
+#else
+
+int calotype_shared_memory(size_t byte_count) {
+    (void)byte_count;
+    return -ENOTSUP;
+}
+
+int calotype_seal(int descriptor) {
+    (void)descriptor;
+    return ENOTSUP;
+}
+
+bool calotype_is_sealed(int descriptor) {
+    (void)descriptor;
+    return false;
+}
+
+#endif
