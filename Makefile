@@ -7,6 +7,7 @@ HOST = 127.0.0.1
 PORT = 8080
 SECONDS = 300
 FORMATS =
+TRAITS =
 BASE = HEAD
 FILES = 20000
 EXAMPLES = 100
@@ -67,8 +68,8 @@ bench: ## compare with vipsthumbnail, Pillow, libjpeg-turbo and libpng
 bench-server: ## compare the server with nginx's image_filter and with thumbor
 	@scripts/bench-server
 
-build: ## build the calotype command in release mode
-	@scripts/build
+build: ## build the calotype command in release mode (TRAITS=default,SVG,PDF)
+	@TRAITS="$(TRAITS)" scripts/build
 
 wheel: ## build the Python wheel (artifacts/wheel)
 	@scripts/wheel

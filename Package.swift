@@ -22,8 +22,10 @@ let cLibraries = [
     CLibrary(
         trait: "RAW", links: [], purpose: "Read the files of camera sensors with LibRaw."),
     CLibrary(
-        trait: "SVG", links: ["rsvg-2", "cairo", "fontconfig", "gobject-2.0", "glib-2.0"],
-        purpose: "Draw SVG with librsvg, for files that are trusted.", isDefault: false),
+        trait: "SVG", links: [], purpose: "Draw SVG with librsvg, in a sandbox.", isDefault: false),
+    CLibrary(
+        trait: "PDF", links: [],
+        purpose: "Draw the first page of PDF with poppler (GPL), in a sandbox.", isDefault: false),
     CLibrary(
         trait: "Zstandard", links: [],
         purpose: "Read KTX 2 textures that are compressed with Zstandard."),

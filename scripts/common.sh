@@ -8,6 +8,9 @@ source scripts/packages.sh
 # order changes each time SwiftPM plans a build, and everything is compiled again.
 export SWIFT_DETERMINISTIC_HASHING=1
 
+# The traits of programs: SVG is drawn in a sandbox, with a library that is loaded when a file needs it.
+# TRAITS=default,SVG,PDF adds PDF, whose library is under the GPL.
+program_traits=${TRAITS:-default,SVG}
 # The build options of tests. The build and each run must use the same, or everything is compiled again.
 # CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift.
 test_build=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
@@ -19,7 +22,10 @@ set_release_build() {
     # With Swift's libraries linked statically, the command starts in two thirds of the time and runs on
     # machines without Swift. Debug information doubles the size of the programs and takes time to write;
     # profilers name functions without it.
-    release_build=(--configuration release --static-swift-stdlib -debug-info-format none)
+    release_build=(
+        --traits "$program_traits" --configuration release --static-swift-stdlib
+        -debug-info-format none
+    )
     # Loading libstdc++ and libgcc, which the Swift runtime needs, takes a fifth of the remaining start time:
     # both are linked statically. Swift passes -lstdc++; a folder with only the archive precedes the others.
     # Image libraries stay shared, so that updates of the system reach them.

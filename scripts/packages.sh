@@ -4,7 +4,7 @@
 
 build_packages=(
     libavif-dev libheif-dev libisal-dev libjpeg-dev libjxl-dev liblcms2-dev libopenjp2-7-dev
-    libpangocairo-1.0-0 libpng-dev libraw-dev libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev libzstd-dev zlib1g-dev
+    libpangocairo-1.0-0 libpng-dev libraw-dev librsvg2-2 libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev libzstd-dev zlib1g-dev
 )
 wheel_packages=(pkg-config python3-dev python3-venv)
 deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)
@@ -20,7 +20,7 @@ icon_packages=(
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    curl libjpeg-turbo-progs librsvg2-dev openssl pkg-config python3-dev python3-venv
+    curl libjpeg-turbo-progs libpoppler-glib8 openssl pkg-config python3-dev python3-venv
 )
 # The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then

@@ -21,6 +21,7 @@ private let entries: [CodecEntry] = [
     .jpng,
     .raw,
     .svg,
+    .pdf,
     .textures,
     .ktx2,
     .cards,

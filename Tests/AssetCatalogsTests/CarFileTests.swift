@@ -195,6 +195,52 @@ struct CarFileTests {
         }
     }
 
+    #if PDF
+    @Test("rasters of PDF files resemble those of Apple's compiler", arguments: CompiledByApple.all)
+    func drawings(apple: CompiledByApple) throws {
+        let car = try apple.opened()
+        let catalog = try AssetCatalog(folder: RealCatalogs.acextract)
+        let codecs = sandboxCodecs()
+        var count = 0
+        for rendition in car.renditions where rendition.isDrawn && !rendition.isVector {
+            let asset = try #require(catalog[.image, rendition.name])
+            let path = "\(asset.path)/\(rendition.fileName)"
+            var options = DecodeOptions(box: rendition.pixelSize)
+            options.allowsEnlarging = true
+            let drawn = try ImageSource(EncodedBytes(reading: path), codecs: codecs).image(options)
+            #expect(drawn.size == rendition.pixelSize)
+            let similarity = try car.image(of: rendition).structuralSimilarity(to: drawn)
+            #expect(similarity >= 0.98, "\(path) \(rendition.pixelSize)")
+            count += 1
+        }
+        #expect(count == ["assets_ios": 15, "assets_iphone": 14, "assets_mac": 4][apple.name])
+    }
+    #endif
+
+    @Test(
+        "other codings are refused by their names",
+        arguments: [
+            (3, "LZVN"), (8, "palette"), (10, "deepmap with LZFSE"), (11, "deepmap 2"),
+        ])
+    func codings(_ number: UInt8, _ name: String) throws {
+        let path = RealCatalogs.folder.appending(path: "acextract/assets_mac.car").path
+        let file = try EncodedBytes(reading: path)
+        let car = try CarFile(file, path: path)
+        let rendition = try #require(car.renditions.first { !$0.isVector })
+        var bytes = file.copy(of: 0..<file.count)
+        // The number follows the magic of the pixels and a word of flags.
+        for offset in 0..<bytes.count - 12
+        where bytes[offset..<offset + 4].elementsEqual("MLEC".utf8) {
+            bytes[offset + 8] = number
+        }
+        let changed = try CarFile(EncodedBytes(bytes), path: path)
+        let error = #expect(throws: AssetCatalogError.self) {
+            _ = try changed.image(of: rendition)
+        }
+        #expect(error?.reason.hasPrefix("not supported: ") == true)
+        #expect(error?.reason.hasSuffix(": the compression \(number) (\(name))") == true)
+    }
+
     @Test("5,000 changed files are read without a crash")
     func mutations() throws {
         let path = RealCatalogs.folder.appending(path: "acextract/assets_mac.car").path

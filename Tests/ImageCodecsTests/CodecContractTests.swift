@@ -225,7 +225,7 @@ import Testing
     @Test("does not recognize an empty or foreign file")
     func unknown() {
         #expect(throws: CodecError.empty) { _ = try source([]) }
-        for file in [[0], Array("%PDF-1.7".utf8), Array("<html/>".utf8)] as [[UInt8]] {
+        for file in [[0], Array("%!PS-Adobe-3.0".utf8), Array("<html/>".utf8)] as [[UInt8]] {
             #expect(throws: CodecError.unknownFormat) { _ = try source(file) }
         }
     }

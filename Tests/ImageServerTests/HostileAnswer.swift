@@ -35,7 +35,7 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     private static let resumable = ["Accept-Ranges: bytes", "ETag: \"a\""]
     private static let page = Array("<!DOCTYPE html><title>Log in</title>".utf8)
     private static let drawing = Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
-    private static let document = Array("%PDF-1.7\n%".utf8)
+    private static let document = Array("%!PS-Adobe-3.0\n%".utf8)
 
     static let bodies: [HostileAnswer] = [
         .init("less than it says", 502, ["Content-Length: \(picture.count + 1000)"], picture),

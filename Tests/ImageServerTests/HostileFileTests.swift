@@ -57,7 +57,7 @@ import Testing
     @Test(
         "of an unknown format is rejected by its bytes, whatever its name",
         arguments: [
-            "%PDF-1.7\n%", "push graphic-context\nviewbox 0 0 1 1\n", "<html><script>1</script>",
+            "%!PS-Adobe\n%", "push graphic-context\nviewbox 0 0 1 1\n", "<html><script>1</script>",
             "\u{0}\u{0}\u{0}\u{18}ftypmp42", "#!/bin/sh\n", "x", "", "8BPS\u{0}\u{1}",
             "<?php echo 1 ?>", "image over 0,0 0,0 'https://example.com/x.png'",
         ])

@@ -226,6 +226,7 @@ struct LZFSE {
                 let header = try Header(input, at: offset)
                 try decode(header, input)
                 offset = header.end
+            case "bvxn": throw .unsupported("LZVN blocks in LZFSE (bvxn)")
             default: throw .unsupported("LZFSE blocks “\(magic)”")
             }
         }

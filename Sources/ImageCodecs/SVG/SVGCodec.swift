@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if SVG
+internal import CSVG
+#endif
 internal import EncodedImages
-internal import Pixels
 
 extension ImageFormat {
     static let svg = ImageFormat(
@@ -20,7 +22,7 @@ struct SVGCodec: ImageCodec {
     private static let longestProlog = 4096
 
     let format = ImageFormat.svg
-    let decoder: any ImageDecoder = SVGDecoder()
+    let decoder: any ImageDecoder = VectorDecoder<SVGDocument>()
     let encoder: (any ImageEncoder)? = nil
 
     /// The XML declaration, comments and a document type may precede the root element.
@@ -69,7 +71,7 @@ struct SVGCodec: ImageCodec {
 extension CodecEntry {
     static var svg: CodecEntry {
         #if SVG
-        var entry = CodecEntry(SVGCodec())
+        var entry = CodecEntry(SVGCodec(), preload: { _ = unsafe calotype_svg_missing() })
         entry.isSandboxOnly = true
         entry.needsOwnProcess = true
         entry.rehearsals = { [SVGRehearsal.document] }

@@ -17,9 +17,10 @@ struct TextureEncode: ParsableCommand {
             PVRTC has 4 or 2 bits per pixel. Its sides are powers of two, and Apple's graphics \
             processors require that they are equal. --fit says what happens to other images.
 
-            The formats BC1 (colour), BC3 (colour and alpha), BC4 (red) and BC5 (red and green) \
-            take images of any size, and have one effort. BC1, BC4 and BC5 store no alpha: a \
-            transparent image is placed on black.
+            The other formats take images of any size. Those of colour are etc1, etc2 and bc1; of \
+            colour and alpha etc2a, bc3 and bc7; of red eac-r and bc4; of red and green eac-rg and \
+            bc5. BC1, BC3, BC4 and BC5 have one effort. Without alpha, a transparent image is placed \
+            on black.
 
             FIT
               stretch   resampled to the next larger square
@@ -52,8 +53,14 @@ struct TextureEncode: ParsableCommand {
         case bc3
         case bc4
         case bc5
+        case bc7
+        case etc1
+        case etc2
+        case etc2a
+        case eacR = "eac-r"
+        case eacRG = "eac-rg"
 
-        var hasAlpha: Bool { self == .pvrtc || self == .bc3 }
+        var hasAlpha: Bool { [.pvrtc, .bc3, .bc7, .etc2a].contains(self) }
 
         /// The format of blocks that are independent of each other; `nil` for PVRTC.
         var blocks: TextureFormat? {
@@ -63,6 +70,12 @@ struct TextureEncode: ParsableCommand {
             case .bc3: .bc3
             case .bc4: .bc4(isSigned: false)
             case .bc5: .bc5(isSigned: false)
+            case .bc7: .bc7
+            case .etc1: .etc1
+            case .etc2: .etc2
+            case .etc2a: .etc2Alpha
+            case .eacR: .eacR(isSigned: false)
+            case .eacRG: .eacRG(isSigned: false)
             }
         }
     }
@@ -78,7 +91,10 @@ struct TextureEncode: ParsableCommand {
     @Option(help: "The effort: fastest, fast, normal, high or best.")
     var quality = PVRTCEncoder.Quality.normal
 
-    @Option(help: "How the texels are stored: pvrtc, bc1, bc3, bc4 or bc5.")
+    @Option(
+        help: """
+            How the texels are stored: pvrtc, bc1, bc3, bc4, bc5, bc7, etc1, etc2, etc2a, eac-r or eac-rg.
+            """)
     var format = Format.pvrtc
 
     @Option(help: "The bits per pixel of PVRTC: 4 or 2.")
@@ -179,7 +195,7 @@ struct TextureEncode: ParsableCommand {
             return try PVRTCEncoder.encode(
                 level, quality, bitsPerPixel: bitsPerPixel, progress: progress)
         }
-        return try BCEncoder.encode(level, blocks, progress: progress)
+        return try BlockEncoder.encode(level, blocks, quality, progress: progress)
     }
 
     /// Returns the size of the texture, which is that of the image unless the format or `--fit` says

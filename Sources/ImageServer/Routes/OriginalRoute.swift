@@ -28,7 +28,9 @@ struct OriginalRoute: Route {
         let facts: ImageFacts
         do {
             facts = try await originals.facts(identity)
-        } catch LoadError.decodingFailed(_, .unknownFormat), LoadError.decodingFailed(_, .empty) {
+        } catch LoadError.decodingFailed(_, .unknownFormat), LoadError.decodingFailed(_, .empty),
+            LoadError.decodingFailed(_, .notBuiltIn)
+        {
             // Other files look like missing ones.
             throw ServerError.notFound
         }

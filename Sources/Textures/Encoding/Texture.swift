@@ -33,7 +33,7 @@ public struct Texture: Sendable {
 
     /// Returns a PVR file of version 3.
     ///
-    /// - Precondition: the format is PVRTC or one that ``BCEncoder`` encodes.
+    /// - Precondition: the format is PVRTC or one that ``BlockEncoder`` encodes.
     public func pvr3File() -> [UInt8] {
         let numbers = numbers
         var file = PVRReader.magic3
@@ -54,13 +54,20 @@ public struct Texture: Sendable {
         case .bc3: (11, 138, 130, true)
         case .bc4(isSigned: false): (12, 139, 131, false)
         case .bc5(isSigned: false): (13, 141, 132, false)
+        case .bc7: (15, 146, 134, true)
+        // Vulkan has no ETC1, which is a part of ETC2.
+        case .etc1: (6, 148, 161, true)
+        case .etc2: (22, 148, 161, true)
+        case .etc2Alpha: (23, 152, 161, true)
+        case .eacR(isSigned: false): (25, 153, 161, false)
+        case .eacRG(isSigned: false): (26, 155, 161, false)
         default: preconditionFailure("\(format.name) is not written")
         }
     }
 
     /// Returns a KTX file of version 2, in sRGB; one or two channels are linear.
     ///
-    /// - Precondition: the format is PVRTC or one that ``BCEncoder`` encodes.
+    /// - Precondition: the format is PVRTC or one that ``BlockEncoder`` encodes.
     public func ktx2File() -> [UInt8] {
         let descriptor = ktx2Descriptor
         var values: [UInt8] = []
@@ -99,13 +106,15 @@ public struct Texture: Sendable {
         return file
     }
 
-    /// The data format descriptor of a KTX file, with a sample for each word of a block.
+    /// The data format descriptor of a KTX file, with a sample for each part of a block.
     private var ktx2Descriptor: [UInt8] {
         let channels: [Int] =
             switch format {
             // Alpha, then colour.
             case .bc3: [15, 0]
-            case .bc5: [0, 1]
+            case .etc2Alpha: [15, 2]
+            case .etc1, .etc2: [2]
+            case .bc5, .eacRG: [0, 1]
             default: [0]
             }
         let byteCount = 24 + 16 * channels.count
@@ -117,11 +126,13 @@ public struct Texture: Sendable {
             4 + byteCount, 0, 2 | byteCount << 16,
             model | primaries << 8 | transfer << 16 | flags << 24,
             (block.width - 1) | (block.height - 1) << 8, format.blockByteCount, 0)
+        let bitCount = format.blockByteCount * 8 / channels.count
         for (number, channel) in channels.enumerated() {
             // The offset and the number of bits less 1; alpha is linear in any case.
             let isLinear = channel == 15 && numbers.isSRGB ? 0x10 : 0
             bytes.appendLittleEndian32(
-                number * 64 | 63 << 16 | (channel | isLinear) << 24, 0, 0, 0xFFFF_FFFF)
+                number * bitCount | (bitCount - 1) << 16 | (channel | isLinear) << 24, 0, 0,
+                0xFFFF_FFFF)
         }
         return bytes
     }

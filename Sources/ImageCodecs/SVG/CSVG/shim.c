@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "shim.h"
+#include "lazy_library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,22 @@ void FcPatternDestroy(FcPattern *pattern);
 
 enum { cairo_format_argb32 = 0, fontconfig_match_pattern = 0, fontconfig_result_match = 0 };
 
+#define FUNCTIONS(F) \
+    F(rsvg_handle_new_from_data) F(rsvg_handle_set_dpi) \
+    F(rsvg_handle_get_intrinsic_size_in_pixels) F(rsvg_handle_get_intrinsic_dimensions) \
+    F(rsvg_handle_render_document) F(g_object_unref) F(g_error_free) \
+    F(g_log_set_writer_func) F(cairo_image_surface_create_for_data) F(cairo_surface_flush) \
+    F(cairo_surface_destroy) F(cairo_create) F(cairo_status) F(cairo_destroy) \
+    F(FcInitLoadConfig) F(FcInitLoadConfigAndFonts) F(FcConfigParseAndLoadFromMemory) \
+    F(FcConfigDestroy) F(FcConfigSetCurrent) F(FcConfigSetRescanInterval) \
+    F(FcConfigAppFontAddFile) F(FcConfigSubstitute) F(FcDefaultSubstitute) F(FcNameParse) \
+    F(FcFontMatch) F(FcPatternGetString) F(FcPatternDestroy)
+
+// Its dependencies contain the functions of the other libraries.
+CALOTYPE_LAZY_LIBRARY("librsvg-2.so.2", FUNCTIONS)
+
+const char *calotype_svg_missing(void) { return load_lazily(); }
+
 struct calotype_svg {
     RsvgHandle *handle;
     char message[256];
@@ -70,22 +87,22 @@ struct calotype_svg {
 static void fail(calotype_svg *svg, GError *error, const char *otherwise) {
     const char *text = error ? error->message : otherwise;
     strncpy(svg->message, text, sizeof svg->message - 1);
-    if (error) g_error_free(error);
+    if (error) lazy.g_error_free(error);
 }
 
 static void add_font(FcConfig *all, FcConfig *few, const char *name) {
-    FcPattern *pattern = FcNameParse((const unsigned char *)name);
+    FcPattern *pattern = lazy.FcNameParse((const unsigned char *)name);
     if (!pattern) return;
-    FcConfigSubstitute(all, pattern, fontconfig_match_pattern);
-    FcDefaultSubstitute(pattern);
+    lazy.FcConfigSubstitute(all, pattern, fontconfig_match_pattern);
+    lazy.FcDefaultSubstitute(pattern);
     int result;
-    FcPattern *font = FcFontMatch(all, pattern, &result);
+    FcPattern *font = lazy.FcFontMatch(all, pattern, &result);
     unsigned char *file;
-    if (font && FcPatternGetString(font, "file", 0, &file) == fontconfig_result_match) {
-        FcConfigAppFontAddFile(few, file);
+    if (font && lazy.FcPatternGetString(font, "file", 0, &file) == fontconfig_result_match) {
+        lazy.FcConfigAppFontAddFile(few, file);
     }
-    if (font) FcPatternDestroy(font);
-    FcPatternDestroy(pattern);
+    if (font) lazy.FcPatternDestroy(font);
+    lazy.FcPatternDestroy(pattern);
 }
 
 static int keep_quiet(int level, const void *fields, size_t count, void *data) {
@@ -95,29 +112,29 @@ static int keep_quiet(int level, const void *fields, size_t count, void *data) {
 
 void calotype_svg_prepare(void) {
     // GLib's default writer checks its output stream before it drops a warning.
-    g_log_set_writer_func(keep_quiet, NULL, NULL);
+    lazy.g_log_set_writer_func(keep_quiet, NULL, NULL);
     // As many fonts as cairo keeps open.
     static const char *const names[] = {
         "sans-serif",  "sans-serif:bold", "sans-serif:italic", "sans-serif:bold:italic",
         "serif",       "serif:bold",      "serif:italic",      "monospace",
         "monospace:bold", "sans-serif:lang=zh-cn",
     };
-    FcConfig *all = FcInitLoadConfigAndFonts();
-    FcConfig *few = FcInitLoadConfig();
+    FcConfig *all = lazy.FcInitLoadConfigAndFonts();
+    FcConfig *few = lazy.FcInitLoadConfig();
     // The font substitution rules of the system, without its font folders.
     static const char folders[] = "<fontconfig><reset-dirs/></fontconfig>";
     if (all && few &&
-        FcConfigParseAndLoadFromMemory(few, (const unsigned char *)folders, 0)) {
+        lazy.FcConfigParseAndLoadFromMemory(few, (const unsigned char *)folders, 0)) {
         for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
             add_font(all, few, names[index]);
         }
         // Without this, fontconfig checks its files for changes again and again.
-        FcConfigSetRescanInterval(few, 0);
-        FcConfigSetCurrent(few);
+        lazy.FcConfigSetRescanInterval(few, 0);
+        lazy.FcConfigSetCurrent(few);
     } else if (few) {
-        FcConfigDestroy(few);
+        lazy.FcConfigDestroy(few);
     }
-    if (all) FcConfigDestroy(all);
+    if (all) lazy.FcConfigDestroy(all);
 }
 
 calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count) {
@@ -125,16 +142,16 @@ calotype_svg *calotype_svg_create(const uint8_t *bytes, size_t count) {
     if (!svg) return NULL;
     GError *error = NULL;
     // Without a base URL librsvg resolves no reference outside of the document.
-    svg->handle = rsvg_handle_new_from_data(bytes, count, &error);
+    svg->handle = lazy.rsvg_handle_new_from_data(bytes, count, &error);
     if (!svg->handle)
         fail(svg, error, "invalid SVG document");
     else
-        rsvg_handle_set_dpi(svg->handle, 96);
+        lazy.rsvg_handle_set_dpi(svg->handle, 96);
     return svg;
 }
 
 void calotype_svg_destroy(calotype_svg *svg) {
-    if (svg->handle) g_object_unref(svg->handle);
+    if (svg->handle) lazy.g_object_unref(svg->handle);
     free(svg);
 }
 
@@ -143,11 +160,11 @@ const char *calotype_svg_message(const calotype_svg *svg) {
 }
 
 bool calotype_svg_size(const calotype_svg *svg, double *width, double *height) {
-    if (rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, width, height)) return true;
+    if (lazy.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, width, height)) return true;
     int has_width, has_height, has_viewbox;
     RsvgLength w, h;
     RsvgRectangle viewbox;
-    rsvg_handle_get_intrinsic_dimensions(svg->handle, &has_width, &w, &has_height, &h,
+    lazy.rsvg_handle_get_intrinsic_dimensions(svg->handle, &has_width, &w, &has_height, &h,
                                          &has_viewbox, &viewbox);
     if (!has_viewbox) return false;
     *width = viewbox.width;
@@ -156,16 +173,16 @@ bool calotype_svg_size(const calotype_svg *svg, double *width, double *height) {
 }
 
 bool calotype_svg_draw(calotype_svg *svg, uint32_t *pixels, int width, int height) {
-    cairo_surface_t *surface = cairo_image_surface_create_for_data(
+    cairo_surface_t *surface = lazy.cairo_image_surface_create_for_data(
         (unsigned char *)pixels, cairo_format_argb32, width, height, width * 4);
-    cairo_t *cr = cairo_create(surface);
+    cairo_t *cr = lazy.cairo_create(surface);
     RsvgRectangle viewport = {0, 0, width, height};
     GError *error = NULL;
-    bool is_drawn = cairo_status(cr) == 0 &&
-                    rsvg_handle_render_document(svg->handle, cr, &viewport, &error);
+    bool is_drawn = lazy.cairo_status(cr) == 0 &&
+                    lazy.rsvg_handle_render_document(svg->handle, cr, &viewport, &error);
     if (!is_drawn) fail(svg, error, "out of memory while rendering SVG");
-    cairo_surface_flush(surface);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
+    lazy.cairo_surface_flush(surface);
+    lazy.cairo_destroy(cr);
+    lazy.cairo_surface_destroy(surface);
     return is_drawn;
 }

@@ -12,6 +12,9 @@
 
 typedef struct calotype_svg calotype_svg;
 
+/// Loads librsvg; no other function may be called before. Returns NULL, or an error message.
+const char *calotype_svg_missing(void);
+
 /// Restricts text in the whole process to a few common fonts, whatever others are installed, and
 /// silences the warnings of the libraries.
 ///
