@@ -103,7 +103,7 @@ class PanelChecks(GalleryChecks):
         page = gallery.page
         page.goto(f"{server}/#/large/next.jpg")
         self.wait_for_exact(gallery, "next.jpg")
-        page.click("[data-part=share]")
+        page.click("#viewer [data-part=share]")
         gallery.wait(
             "document.querySelector('[data-part=announcement]').textContent.includes('copied')"
         )
