@@ -59,6 +59,7 @@ class ShareChecks(GalleryChecks):
         self.check("share: the dialog names what is shared", page.inner_text(PART.format("title")) == "Share 2 images",
                    page.inner_text(PART.format("title")))
         self.check("share: no link before it is requested", not page.is_visible(PART.format("url")))
+        self.check("share: a week by default", page.input_value(PART.format("days")) == "7")
         page.click(PART.format("make"))
         page.wait_for_selector(PART.format("url"))
         link = page.input_value(PART.format("url"))

@@ -22,7 +22,8 @@ export class ShareDialog {
       names.map((name) => [name, dialog.querySelector(`[data-part="${name}"]`)]));
     const { days, make, url, copy, note, close } = this.#parts;
     days.append(...DAYS.map((count) =>
-      new Option(t("dayCount", { count, number: number(count) }), count, count === DAYS[1])));
+      new Option(t("dayCount", { count, number: number(count) }), count)));
+    days.value = DAYS[1];
     make.addEventListener("click", () => this.#make());
     copy.addEventListener("click", () => copyText(url.value, copy, note));
     close.addEventListener("click", () => dialog.close());
