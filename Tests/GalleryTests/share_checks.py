@@ -112,6 +112,8 @@ class ShareChecks(GalleryChecks):
         page.wait_for_selector("#viewer[open]")
         gallery.wait("document.querySelector('#viewer [data-part=exact]').naturalWidth > 0")
         page.keyboard.press("Escape")
+        # Closing goes back in the history, which a navigation would interrupt.
+        gallery.wait("location.hash === '#all' && !document.querySelector('#viewer').open")
         page.goto(f"{server}/")
         gallery.wait("location.hash === '#all'")
         gallery.tiles()
