@@ -89,7 +89,7 @@ private func loadCairo() throws(PixelError) {
 /// A reference to a surface of cairo.
 @safe
 private final class SurfaceReference: Sendable {
-    // Only released, which cairo permits on any thread.
+    // Constant; cairo permits to read and to release a surface on any thread.
     nonisolated(unsafe) private let surface: UnsafeMutableRawPointer
     nonisolated(unsafe) let image: calotype_cairo_image
 

@@ -13,11 +13,13 @@ enum ETCBlocks {
         case punchThrough
     }
 
-    private static let modifiers: InlineArray<8, SIMD2<Int32>> = [
+    /// The small and the large modifier of each table.
+    static let modifiers: InlineArray<8, SIMD2<Int32>> = [
         SIMD2(2, 8), SIMD2(5, 17), SIMD2(9, 29), SIMD2(13, 42),
         SIMD2(18, 60), SIMD2(24, 80), SIMD2(33, 106), SIMD2(47, 183),
     ]
-    private static let distances: InlineArray<8, Int32> = [3, 6, 11, 16, 23, 32, 41, 64]
+    /// The distances of the modes that paint texels in one of two colours.
+    static let distances: InlineArray<8, Int32> = [3, 6, 11, 16, 23, 32, 41, 64]
 
     /// Decodes a block of colour.
     ///
@@ -147,7 +149,8 @@ enum ETCBlocks {
         }
     }
 
-    private static let channelModifiers: InlineArray<16, SIMD8<Int32>> = [
+    /// The modifiers of EAC by table and index.
+    static let channelModifiers: InlineArray<16, SIMD8<Int32>> = [
         SIMD8(-3, -6, -9, -15, 2, 5, 8, 14), SIMD8(-3, -7, -10, -13, 2, 6, 9, 12),
         SIMD8(-2, -5, -8, -13, 1, 4, 7, 12), SIMD8(-2, -4, -6, -13, 1, 3, 5, 12),
         SIMD8(-3, -6, -8, -12, 2, 5, 7, 11), SIMD8(-3, -7, -9, -11, 2, 6, 8, 10),

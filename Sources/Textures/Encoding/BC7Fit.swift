@@ -127,7 +127,7 @@ struct BC7Fit {
         let size: Int32 = precision.hasExtension ? 2 : 1
         for subset in 0..<subsets.count {
             for channel in 0..<(precision.isOpaque ? 3 : precision.channelCount) {
-                for (stepA, stepB) in Self.steps {
+                for (stepA, stepB) in BCColors.steps {
                     var next = codes
                     next[subset].a[channel] += stepA * size
                     next[subset].b[channel] += stepB * size
@@ -144,10 +144,6 @@ struct BC7Fit {
         }
         return error < start
     }
-
-    private static let steps: [(Int32, Int32)] = [
-        (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1),
-    ]
 
     // MARK: - Exact error
 

@@ -60,7 +60,8 @@ struct BCColors {
         return best < start
     }
 
-    private static let steps: [(Int32, Int32)] = [
+    /// The steps of both end points of a channel.
+    static let steps: [(Int32, Int32)] = [
         (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1),
     ]
 

@@ -7,16 +7,9 @@
 struct EACChannel {
     private typealias Lanes = SIMD16<Float>
 
-    private static let modifiers: [SIMD8<Float>] = [
-        SIMD8(-3, -6, -9, -15, 2, 5, 8, 14), SIMD8(-3, -7, -10, -13, 2, 6, 9, 12),
-        SIMD8(-2, -5, -8, -13, 1, 4, 7, 12), SIMD8(-2, -4, -6, -13, 1, 3, 5, 12),
-        SIMD8(-3, -6, -8, -12, 2, 5, 7, 11), SIMD8(-3, -7, -9, -11, 2, 6, 8, 10),
-        SIMD8(-4, -7, -8, -11, 3, 6, 7, 10), SIMD8(-3, -5, -8, -11, 2, 4, 7, 10),
-        SIMD8(-2, -6, -8, -10, 1, 5, 7, 9), SIMD8(-2, -5, -8, -10, 1, 4, 7, 9),
-        SIMD8(-2, -4, -8, -10, 1, 3, 7, 9), SIMD8(-2, -5, -7, -10, 1, 4, 6, 9),
-        SIMD8(-3, -4, -7, -10, 2, 3, 6, 9), SIMD8(-1, -2, -3, -10, 0, 1, 2, 9),
-        SIMD8(-4, -6, -8, -9, 3, 5, 7, 8), SIMD8(-3, -5, -7, -9, 2, 4, 6, 8),
-    ]
+    private static let modifiers = (0..<16).map {
+        SIMD8<Float>(ETCBlocks.channelModifiers[$0])
+    }
 
     /// The samples in units of the base.
     private let samples: Lanes

@@ -68,7 +68,7 @@ extension ETCEncoder {
 
     // MARK: - Two colours
 
-    private static let distances: [Float] = [3, 6, 11, 16, 23, 32, 41, 64]
+    private static let distances = (0..<8).map { Float(ETCBlocks.distances[$0]) }
 
     /// Returns blocks in which each texel has one of two colours, one or both of which vary by a distance.
     func painted() -> [UInt64] {

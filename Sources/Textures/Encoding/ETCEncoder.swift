@@ -208,10 +208,7 @@ struct ETCEncoder {
         return word
     }
 
-    static let modifiers: [SIMD2<Float>] = [
-        SIMD2(2, 8), SIMD2(5, 17), SIMD2(9, 29), SIMD2(13, 42),
-        SIMD2(18, 60), SIMD2(24, 80), SIMD2(33, 106), SIMD2(47, 183),
-    ]
+    private static let modifiers = (0..<8).map { SIMD2<Float>(ETCBlocks.modifiers[$0]) }
 
     /// Returns the colour of 8 bits of a code of 4 or 5.
     @inline(__always)
