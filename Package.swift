@@ -442,6 +442,10 @@ if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
     }
+    // SwiftPM compiles the program of a plugin and all its modules a second time. Tests start the program
+    // that is built once; `make test-deep` builds a package that uses the plugin.
+    package.products.removeAll { $0.name == "AssetCatalogPlugin" }
+    package.targets.removeAll { $0.type == .plugin }
 }
 
 // The shared library contains Swift's runtime and exports the functions of its header only. Such flags
