@@ -184,9 +184,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        .target(name: "CServedFiles", path: "Sources/ServedFiles/CServedFiles"),
         .target(
-            name: "ServedFiles",
-            resources: [.embedInCode("Gallery"), .embedInCode("Description")]),
+            name: "ServedFiles", dependencies: ["CServedFiles"],
+            exclude: ["CServedFiles", "Description", "Gallery"]),
         .target(
             name: "PhotoLibrary",
             dependencies: [

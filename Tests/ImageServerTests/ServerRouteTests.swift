@@ -43,7 +43,7 @@ import Testing
         for file in files {
             let name = file.lastPathComponent
             let answer = try await gallery.get("/-/gallery/\(name)")
-            #expect(answer.status == 200, "\(name) needs a line in ServedFile.swift")
+            #expect(answer.status == 200, "\(name) needs a line in files.c")
             #expect(answer.body == Array(try Data(contentsOf: file)), "\(name)")
         }
         let script = try await gallery.get("/-/gallery/main.js")
