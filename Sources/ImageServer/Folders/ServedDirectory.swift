@@ -43,10 +43,7 @@ struct ServedDirectory: Sendable {
     /// - Throws: ``ServerError/notFound`` for a path that is missing, outside, or no regular file.
     func original(_ segments: [String]) throws(ServerError) -> FileIdentity {
         let path = try resolve(segments)
-        guard FileStatus(of: path)?.kind == .file, let identity = try? FileIdentity(path: path)
-        else {
-            throw .notFound
-        }
+        guard let identity = try? FileIdentity(path: path) else { throw .notFound }
         return identity
     }
 
