@@ -130,7 +130,7 @@ def main():
     width, height = photo.size
     vips = pyvips.Image.new_from_memory(photo.tobytes(), width, height, 3, "uchar") \
         .copy(interpretation="srgb")
-    chains = ["none", "exposure", "six", "seven", "eight", "sharpen", "six+sharpen",
+    chains = ["none", "exposure", "six", "seven", "eight", "nine", "sharpen", "six+sharpen",
               "six+sharpen+watermark", *(f"blur{sigma}" for sigma in BLURS)]
     exact = np.asarray(photo)
     print(f"{width}x{height} RGB, 8 bits; CPU in ms, memory above the source in MiB")

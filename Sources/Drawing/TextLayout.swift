@@ -52,7 +52,8 @@ public struct TextLayout: Hashable, Sendable {
     public var overflow: Overflow
     /// The position of short lines.
     public var alignment: Alignment
-    /// The distance of lines as a multiple of their height; `nil` for that of the font.
+    /// The distance of baselines as a multiple of the height of the font, the same for all lines; `nil`
+    /// for the height of each line, which is larger if it contains taller characters of other fonts.
     public var lineSpacing: Double?
     /// The additional distance of letters in pixels.
     public var letterSpacing: Double

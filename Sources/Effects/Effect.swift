@@ -111,10 +111,10 @@ extension PixelBuffer {
         through steps: [Effect.Step], _ isCancelled: () -> Bool
     ) -> PixelBuffer? {
         guard !steps.isEmpty else { return self }
-        if case .blur(let sigma) = steps[0], steps.count == 1, sigma >= BlockBlur.smallestSigma,
-            format.hasByteChannels
-        {
-            return ByteBlur(sigma: sigma, self).blurred(isCancelled)
+        if case .blur(let sigma) = steps[0], steps.count == 1, format.hasByteChannels {
+            return sigma < BlockBlur.smallestSigma
+                ? ByteConvolution(sigma: sigma, self).blurred(isCancelled)
+                : ByteBlur(sigma: sigma, self).blurred(isCancelled)
         }
         let source = unpacked
         let pass = RowPass(

@@ -12,7 +12,8 @@ enum PointOperation: Sendable {
     case matrix(ColorMatrix)
     /// Adjacent curves, of which one table is made before the first row.
     case curves([ToneCurve])
-    case table(CurveTable)
+    /// A table, and the matrix that follows it.
+    case table(CurveTable, ColorMatrix?)
     case cube(ColorCube)
     /// A premultiplied colour below the image.
     case background(SIMD4<Float>)
@@ -57,14 +58,44 @@ struct PointOperations {
         }
     }
 
+    /// Removes the last operation, if it is a table for opaque colours of 8 bits, and returns its entries
+    /// as samples of 8 bits.
+    mutating func takeByteTable() -> [UInt8]? {
+        guard isOpaque, isClamped, !isDeep, case .table(let table, nil) = operations.last else {
+            return nil
+        }
+        operations.removeLast()
+        return table.values.map { UInt8((min(max($0, 0), 1) * 255).rounded()) }
+    }
+
     /// Returns the operations with tables instead of curves.
     func withTables() -> PointOperations {
         var result = self
-        result.operations = operations.map { operation in
-            guard case .curves(let curves) = operation else { return operation }
-            return .table(CurveTable(curves, isDeep: isDeep))
+        result.operations = []
+        for operation in operations {
+            switch (result.operations.last, operation) {
+            case (.table(let table, nil), .matrix(let matrix)):
+                result.operations.removeLast()
+                result.operations.append(.table(table, matrix))
+            case (_, .curves(let curves)):
+                result.operations.append(.table(CurveTable(curves, isDeep: isDeep), nil))
+            default: result.operations.append(operation)
+            }
         }
         return result
+    }
+
+    /// Removes the first operation, if it is a table or a matrix, and returns it as tables of samples of
+    /// 8 bits.
+    mutating func takeByteColumns() -> ByteColumns? {
+        var columns: ByteColumns
+        switch operations.first {
+        case .matrix(let matrix): columns = ByteColumns(nil, matrix)
+        case .table(let table, let matrix): columns = ByteColumns(table, matrix)
+        default: return nil
+        }
+        operations.removeFirst()
+        return columns
     }
 
     /// Calls `body` with ranges of pixels that fit into the first-level cache.
@@ -80,34 +111,67 @@ struct PointOperations {
 
     /// Changes the pixels in a range of a row.
     func apply(to row: inout PixelRow, _ range: Range<Int>) {
+        precondition(range.upperBound <= row.count, "the range leaves the row")
         for operation in operations {
             switch operation {
-            case .matrix(let matrix): Self.multiply(&row, range, by: matrix)
+            case .matrix(let matrix): Self.multiply(&row, range, by: MatrixColumns(matrix))
             case .background(let color):
                 for x in range { row[x] += color * (1 - row[x].w) }
-            case .table(let table) where isClamped:
-                mapColors(&row, range) { table.entries(nearest: $0) }
-            case .table(let table): mapColors(&row, range) { table.values(at: $0) }
+            case .table(let table, let matrix): apply(table, matrix, to: &row, range)
             case .cube(let cube): mapColors(&row, range) { cube.color($0) }
             case .curves: preconditionFailure("withTables() has not been called")
             }
         }
     }
 
+    private func apply(
+        _ table: CurveTable, _ matrix: ColorMatrix?, to row: inout PixelRow, _ range: Range<Int>
+    ) {
+        let values = table.values.span
+        if let matrix, isOpaque, isClamped, !isDeep {
+            Self.multiply(&row, range, values, by: MatrixColumns(matrix))
+            return
+        }
+        if !isClamped {
+            mapColors(&row, range) { table.values(at: $0) }
+        } else if isDeep {
+            mapColors(&row, range) { CurveTable.deepEntries(values, at: $0) }
+        } else {
+            mapColors(&row, range) {
+                let indices = CurveTable.indices($0.clampedToOne)
+                return unsafe SIMD4(
+                    values[unchecked: indices.red], values[unchecked: indices.green],
+                    values[unchecked: indices.blue], 1)
+            }
+        }
+        if let matrix { Self.multiply(&row, range, by: MatrixColumns(matrix)) }
+    }
+
     /// Multiplies premultiplied colours; the offset is multiplied by alpha.
     private static func multiply(
-        _ row: inout PixelRow, _ range: Range<Int>, by matrix: ColorMatrix
+        _ row: inout PixelRow, _ range: Range<Int>, by matrix: MatrixColumns
     ) {
-        let red = SIMD4(SIMD3<Float>(matrix.red), 0)
-        let green = SIMD4(SIMD3<Float>(matrix.green), 0)
-        let blue = SIMD4(SIMD3<Float>(matrix.blue), 0)
-        let offset = SIMD4(SIMD3<Float>(matrix.offset), 1)
-        precondition(range.upperBound <= row.count, "the range leaves the row")
         var pixels = row.mutableSpan
         for x in range {
             let pixel = unsafe pixels[unchecked: x]
             unsafe pixels[unchecked: x] =
-                red * pixel.x + green * pixel.y + (blue * pixel.z + offset * pixel.w)
+                matrix.red * pixel.x + matrix.green * pixel.y
+                + (matrix.blue * pixel.z + matrix.offset * pixel.w)
+        }
+    }
+
+    /// Multiplies the entries of opaque colours of 8 bits in a table.
+    private static func multiply(
+        _ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>, by matrix: MatrixColumns
+    ) {
+        CurveTable.clamp(&row, range)
+        var pixels = row.mutableSpan
+        for x in range {
+            let indices = CurveTable.indices(unsafe pixels[unchecked: x])
+            unsafe pixels[unchecked: x] =
+                matrix.red * values[unchecked: indices.red]
+                + matrix.green * values[unchecked: indices.green]
+                + (matrix.blue * values[unchecked: indices.blue] + matrix.offset)
         }
     }
 
@@ -116,7 +180,6 @@ struct PointOperations {
     private func mapColors(
         _ row: inout PixelRow, _ range: Range<Int>, _ transform: (SIMD4<Float>) -> SIMD4<Float>
     ) {
-        precondition(range.upperBound <= row.count, "the range leaves the row")
         var pixels = row.mutableSpan
         for x in range {
             let pixel = unsafe pixels[unchecked: x]
@@ -134,24 +197,55 @@ struct PointOperations {
 }
 
 extension CurveTable {
-    /// Returns the entries that are nearest to a colour, clamped to 0...1.
-    @inline(__always)
-    fileprivate func entries(nearest color: SIMD4<Float>) -> SIMD4<Float> {
-        let (values, last) = (values.span, UInt32(values.count - 1))
-        let indices = (color.clamped(to: .one) * Float(last)).nearestIntegers
-        // NaN alone results in an index that is too large.
-        let checked = indices.replacing(with: last, where: indices .> last)
-        return unsafe SIMD4(
-            values[unchecked: Int(checked.x)], values[unchecked: Int(checked.y)],
-            values[unchecked: Int(checked.z)], 0)
-    }
-
     /// Returns the values at a colour; outside of the table, they are computed.
     fileprivate func values(at color: SIMD4<Float>) -> SIMD4<Float> {
         let color3 = SIMD3(color.x, color.y, color.z)
         guard all(color3 .>= 0), all(color3 .<= 1) else {
             return SIMD4(value(color.x), value(color.y), value(color.z), 0)
         }
-        return entries(nearest: color)
+        return Self.deepEntries(values.span, at: color)
+    }
+}
+
+/// The columns of a matrix of premultiplied colours in floats; that of alpha is `offset`.
+private struct MatrixColumns {
+    let red, green, blue, offset: SIMD4<Float>
+
+    init(_ matrix: ColorMatrix) {
+        red = SIMD4(SIMD3(matrix.red), 0)
+        green = SIMD4(SIMD3(matrix.green), 0)
+        blue = SIMD4(SIMD3(matrix.blue), 0)
+        offset = SIMD4(SIMD3(matrix.offset), 1)
+    }
+}
+
+/// A table and a matrix as the sum of three tables, of the samples of opaque RGB of 8 bits.
+struct ByteColumns {
+    /// The multiples of the columns of the matrix: 256 each of red, green and blue.
+    private let entries: [SIMD4<Float>]
+
+    fileprivate init(_ table: CurveTable?, _ matrix: ColorMatrix?) {
+        let matrix = matrix ?? ColorMatrix(scale: 1, offset: 0)
+        let columns = MatrixColumns(matrix)
+        let curve = (0...255).map { table?.value(ofByte: $0) ?? Float($0) / 255 }
+        entries =
+            curve.map { columns.red * $0 + columns.offset } + curve.map { columns.green * $0 }
+            + curve.map { columns.blue * $0 }
+    }
+
+    /// Reads a range of the pixels of a row.
+    func unpack(_ source: Span<UInt8>, _ range: Range<Int>, into row: inout PixelRow) {
+        let entries = entries.span
+        precondition(
+            range.upperBound <= row.count && range.upperBound * 3 <= source.count
+                && entries.count == 768, "the row is too short")
+        var pixels = row.mutableSpan
+        for x in range {
+            let red = unsafe Int(source[unchecked: x &* 3])
+            let green = unsafe Int(source[unchecked: x &* 3 &+ 1]) &+ 256
+            let blue = unsafe Int(source[unchecked: x &* 3 &+ 2]) &+ 512
+            unsafe pixels[unchecked: x] =
+                entries[unchecked: red] + entries[unchecked: green] + entries[unchecked: blue]
+        }
     }
 }

@@ -33,9 +33,10 @@ package struct RowConversion {
             }
         case .rgb8:
             let bytes = unsafe source.bytes
-            // The last pixel is read as the end of four bytes.
+            // Four bytes are read of each pixel, except the last one of the row.
             let last = source.count - 4
-            for x in range where x * 3 <= last {
+            let end = max(range.lowerBound, min(range.upperBound, (last + 3) / 3))
+            for x in range.lowerBound..<end {
                 var pixel = Self.floats(bytes, x &* 3)
                 pixel.w = 1
                 unsafe pixels[unchecked: x] = pixel
@@ -95,17 +96,7 @@ package struct RowConversion {
         switch format {
         case .alpha8: for x in 0..<width { result[x] = Self.bytes(pixels[x]).w }
         case .gray8: for x in 0..<width { result[x] = Self.bytes(pixels[x]).x }
-        case .rgb8:
-            unsafe result.withUnsafeMutableBytes { result in
-                // The fourth byte belongs to the next pixel, which overwrites it.
-                for x in 0..<width - 1 {
-                    unsafe result.storeBytes(
-                        of: Self.opaqueBytes(pixels[unchecked: x]), toByteOffset: x &* 3,
-                        as: SIMD4<UInt8>.self)
-                }
-                let last = Self.opaqueBytes(pixels[width - 1])
-                for channel in 0..<3 { unsafe result[width * 3 - 3 + channel] = last[channel] }
-            }
+        case .rgb8: packTriples(pixels, &result)
         case .rgba8:
             unsafe result.withUnsafeMutableBytes { result in
                 for x in 0..<width {
@@ -118,6 +109,45 @@ package struct RowConversion {
         case .bgra8, .rgb565, .rgb555, .yCbCr420:
             preconditionFailure("no effect results in \(format)")
         }
+    }
+
+    /// Writes a row of RGB with the entries of ``PointOperations/takeByteTable()``; clamps the row.
+    func pack(_ row: inout PixelRow, _ table: [UInt8], into result: inout MutableSpan<UInt8>) {
+        precondition(
+            format == .rgb8 && row.count >= width && result.count >= width * 3,
+            "the row is too short")
+        let table = table.span
+        PointOperations.forEachChunk(width) { range in
+            CurveTable.clamp(&row, range)
+            let pixels = row.span
+            unsafe result.withUnsafeMutableBytes { result in
+                for x in range {
+                    let indices = CurveTable.indices(unsafe pixels[unchecked: x])
+                    unsafe result[x &* 3] = table[unchecked: indices.red]
+                    unsafe result[x &* 3 &+ 1] = table[unchecked: indices.green]
+                    unsafe result[x &* 3 &+ 2] = table[unchecked: indices.blue]
+                }
+            }
+        }
+    }
+
+    /// Writes a row of opaque RGB.
+    private func packTriples(_ pixels: Span<SIMD4<Float>>, _ result: inout MutableSpan<UInt8>) {
+        unsafe result.withUnsafeMutableBytes { result in
+            // The fourth byte belongs to the next pixel, which overwrites it.
+            for x in 0..<width - 1 {
+                unsafe result.storeBytes(
+                    of: Self.opaqueBytes(pixels[unchecked: x]), toByteOffset: x &* 3,
+                    as: SIMD4<UInt8>.self)
+            }
+            let last = Self.opaqueBytes(pixels[width - 1])
+            for channel in 0..<3 { unsafe result[width * 3 - 3 + channel] = last[channel] }
+        }
+    }
+
+    @inline(__always)
+    private static func opaqueBytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
+        SIMD4(truncatingIfNeeded: (pixel.clampedToOne * 255).nearestIntegers)
     }
 
     private func packDeep(_ pixels: Span<SIMD4<Float>>, _ result: inout MutableSpan<UInt8>) {
@@ -140,11 +170,6 @@ package struct RowConversion {
         SIMD4(truncatingIfNeeded: rounded(pixel, 255))
     }
 
-    @inline(__always)
-    private static func opaqueBytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
-        SIMD4(truncatingIfNeeded: (pixel.clamped(to: .one) * 255).nearestIntegers)
-    }
-
     /// Returns the components, clamped to 0...alpha and alpha to 0...1, times `scale`, as integers.
     @inline(__always)
     private static func rounded(_ pixel: SIMD4<Float>, _ scale: Float) -> SIMD4<UInt32> {
@@ -161,6 +186,13 @@ extension PixelBuffer {
 }
 
 extension SIMD4<Float> {
+    /// The components, at least 0 and at most 1; 0 for NaN.
+    @inline(__always)
+    var clampedToOne: SIMD4<Float> {
+        let positive = SIMD4.zero.replacing(with: self, where: self .> 0)
+        return positive.replacing(with: 1, where: positive .> 1)
+    }
+
     /// Returns the components, at least 0 and at most `upperBound`.
     @inline(__always)
     func clamped(to upperBound: SIMD4<Float>) -> SIMD4<Float> {

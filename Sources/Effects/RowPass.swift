@@ -5,6 +5,8 @@ internal import Pixels
 /// One pass of the rows of an image through the steps of an effect.
 final class RowPass {
     private let source: RowConversion
+    /// What reads the rows instead of `source`, together with the first operation.
+    private let columns: ByteColumns?
     private let first: PointOperations
     private let next: RowStage
     private let result: ResultStage
@@ -19,11 +21,14 @@ final class RowPass {
         var plan = PassPlan(size, format)
         for step in steps { plan.append(step) }
         plan.endPoints()
-        result = ResultStage(plan.size, plan.format, colorProfile)
+        var first = plan.first ?? PointOperations()
+        let table = plan.stages.isEmpty && plan.format == .rgb8 ? first.takeByteTable() : nil
+        result = ResultStage(plan.size, plan.format, colorProfile, table)
         var next: RowStage = result
         for makeStage in plan.stages.reversed() { next = makeStage(next) }
         self.next = next
-        first = plan.first ?? PointOperations()
+        columns = format == .rgb8 ? first.takeByteColumns() : nil
+        self.first = first
         source = RowConversion(format, width: size.width)
         row = PixelRow(repeating: .zero, count: size.width)
     }
@@ -31,7 +36,11 @@ final class RowPass {
     /// Receives the next row from the top.
     func append(_ bytes: Span<UInt8>) {
         PointOperations.forEachChunk(row.count) { range in
-            source.unpack(bytes, range, into: &row)
+            if let columns {
+                columns.unpack(bytes, range, into: &row)
+            } else {
+                source.unpack(bytes, range, into: &row)
+            }
             first.apply(to: &row, range)
         }
         next.append(&row)
@@ -147,16 +156,27 @@ private final class PointStage: RowStage {
 /// Writes rows into an image.
 private final class ResultStage: RowStage {
     private let conversion: RowConversion
+    /// The last operation, see ``PointOperations/takeByteTable()``.
+    private let table: [UInt8]?
     private var image: MutablePixelBuffer?
     private var y = 0
 
-    init(_ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile) {
+    init(
+        _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile, _ table: [UInt8]?
+    ) {
+        self.table = table
         conversion = RowConversion(format, width: size.width)
         image = MutablePixelBuffer(size: size, format: format, colorProfile: colorProfile)
     }
 
     override func append(_ row: inout PixelRow) {
-        image?.withMutableRow(y) { conversion.pack(row, into: &$0) }
+        image?.withMutableRow(y) {
+            if let table {
+                conversion.pack(&row, table, into: &$0)
+            } else {
+                conversion.pack(row, into: &$0)
+            }
+        }
         y += 1
     }
 

@@ -34,23 +34,68 @@ enum ToneCurve: Sendable {
 
 /// Several curves in a row as one table of values from 0 to 1.
 ///
-/// Every integer sample of the depth that the table is made for is an entry, so that the first
-/// table of a chain is exact.
+/// The table for images of 16 bits has an entry for every sample. That for 8 bits is indexed by the bits of
+/// the float x + 1/16, so that its entries are denser near 0, where curves are steepest: a power of 0.5 is
+/// exact to 1/255.
 struct CurveTable: Sendable {
     let curves: [ToneCurve]
-    /// The values at equal distances from 0 to 1.
     let values: [Float]
+
+    private static let bias: Float = 1.0 / 16 + 0x1p-16
+    private static let firstIndex = Int(bias.bitPattern >> 12)
+    private static let lastIndex = Int((1 + bias).bitPattern >> 12)
 
     init(_ curves: [ToneCurve], isDeep: Bool) {
         self.curves = curves
-        let last = isDeep ? 65535 : 255 * 16
-        values = (0...last).map { Float(Self.value(Double($0) / Double(last), curves)) }
+        func value(_ x: Double) -> Float { Float(Self.value(x, curves)) }
+        values =
+            isDeep
+            ? (0...65535).map { value(Double($0) / 65535) }
+            : (Self.firstIndex...Self.lastIndex).map { index in
+                // 0 and 1 are entries, all others are the middle of what they stand for.
+                if index == Self.lastIndex { return value(1) }
+                let middle = Float(bitPattern: UInt32(index) << 12 | 0x800)
+                return value(max(0, Double(middle) - Double(Self.bias)))
+            }
     }
 
     /// Returns the value at any `x`, without the table.
     func value(_ x: Float) -> Float { Float(Self.value(Double(x), curves)) }
 
+    /// Returns the value at a sample of 8 bits.
+    func value(ofByte byte: Int) -> Float { Float(Self.value(Double(byte) / 255, curves)) }
+
     private static func value(_ x: Double, _ curves: [ToneCurve]) -> Double {
         curves.reduce(x) { $1.value($0) }
+    }
+
+    /// Clamps colours of 8 bits to 0...1, so that ``indices(_:)`` returns indices of entries; NaN becomes 0.
+    ///
+    /// A loop of its own: in one loop with the table, the compiler clamps each component by itself.
+    static func clamp(_ row: inout PixelRow, _ range: Range<Int>) {
+        var pixels = row.mutableSpan
+        precondition(range.upperBound <= pixels.count, "the range leaves the row")
+        for x in range {
+            unsafe pixels[unchecked: x] = pixels[unchecked: x].clampedToOne
+        }
+    }
+
+    /// Returns the indices of a clamped colour of 8 bits.
+    @inline(__always)
+    static func indices(_ color: SIMD4<Float>) -> (red: Int, green: Int, blue: Int) {
+        let bits = unsafe unsafeBitCast(color + bias, to: SIMD4<UInt32>.self) &>> 12
+        let halves = unsafe unsafeBitCast(bits, to: SIMD8<UInt16>.self)
+        // The differences of the low 16 bits.
+        let first = firstIndex & 0xFFFF
+        return (Int(halves[0]) &- first, Int(halves[2]) &- first, Int(halves[4]) &- first)
+    }
+
+    /// Returns the entries that are nearest to a colour of 16 bits, clamped to 0...1.
+    @inline(__always)
+    static func deepEntries(_ values: Span<Float>, at color: SIMD4<Float>) -> SIMD4<Float> {
+        let indices = (color.clamped(to: .one) * 65535).nearestIntegers
+        return unsafe SIMD4(
+            values[unchecked: Int(indices.x)], values[unchecked: Int(indices.y)],
+            values[unchecked: Int(indices.z)], 0)
     }
 }

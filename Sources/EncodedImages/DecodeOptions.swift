@@ -64,11 +64,12 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The decoder then shrinks less than it would for this result alone: all sizes need one pass, and
     /// the pixels differ slightly. The part of the image must lie in that of the larger result.
     public var sharesDecode = false
-    /// The pixel format of the result, except `PixelFormat/yCbCr420`; see ``acceptsYCbCr``.
+    /// The pixel format of the result.
     ///
     /// `nil` means grey, RGB or premultiplied RGBA, like the file. A format of more than 8 bits
     /// keeps the depth of the file. `PixelFormat/rgb565` and `PixelFormat/rgb555` are for opaque
-    /// images on small devices and drop alpha.
+    /// images on small devices and drop alpha. `PixelFormat/yCbCr420` is for video: planes of luma and
+    /// chroma as they are in the file, or converted from RGB if the file contains none; alpha is dropped.
     public var pixelFormat: PixelFormat?
     /// The dithering of a result with 5 or 6 bits per channel.
     public var dithering = Dithering.ordered

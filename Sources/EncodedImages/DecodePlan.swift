@@ -49,7 +49,8 @@ public struct DecodePlan: Hashable, Sendable {
             || options.convertsToSRGB && header.bitsPerComponent > 8
                 && !header.colorProfile.isSRGB
         keepsYCbCr =
-            options.acceptsYCbCr && options.pixelFormat == nil
+            (options.pixelFormat == .yCbCr420
+                || options.acceptsYCbCr && options.pixelFormat == nil)
             && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // Box and region refer to the upright image, rows to the stored one.
         geometry = options.geometry(

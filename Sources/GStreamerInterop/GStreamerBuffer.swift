@@ -39,6 +39,66 @@ extension PixelBuffer {
             throw .unsupported(
                 reason: "GStreamer has no format for \(format); convert to rgb8 or gray8")
         }
+        let planes = (0..<format.planeCount).map { plane in
+            let layout = layout(ofPlane: plane)
+            return PlanePosition(offset: layout.offset, bytesPerRow: layout.bytesPerRow)
+        }
+        return try unsafe gstreamerBuffer(name, size, planes)
+    }
+
+    /// Returns a `GstBuffer` of the format `NV12` with a `GstVideoMeta`: a copy of the luma of this image,
+    /// followed by rows of alternating Cb and Cr, in full range (`colorimetry=1:4:0:0`).
+    ///
+    /// Encoders and displays in hardware take this format. An image of another format than
+    /// ``Pixels/PixelFormat/yCbCr420`` is converted first.
+    ///
+    /// - Throws: ``Pixels/PixelError/libraryUnavailable(reason:)`` without GStreamer, or before `gst_init`.
+    @unsafe
+    public func gstreamerNV12Buffer() throws(PixelError) -> OpaquePointer {
+        let rows = converted(to: .yCbCr420).withInterleavedChroma()
+        let layout = rows.layout(ofPlane: 0)
+        let planes = [0, layout.bytesPerRow * size.height].map {
+            PlanePosition(offset: layout.offset + $0, bytesPerRow: layout.bytesPerRow)
+        }
+        return try unsafe rows.gstreamerBuffer("NV12", size, planes)
+    }
+
+    /// Returns the rows of luma and those of alternating Cb and Cr, one below the other as grey.
+    private func withInterleavedChroma() -> PixelBuffer {
+        let chroma = layout(ofPlane: 1).size
+        var result = MutablePixelBuffer(
+            size: PixelSize(width: chroma.width * 2, height: size.height + chroma.height),
+            format: .gray8)
+        for y in 0..<size.height {
+            result.withMutableRow(y) { target in
+                let luma = row(y)
+                for x in luma.indices { target[x] = luma[x] }
+            }
+        }
+        for y in 0..<chroma.height {
+            result.withMutableRow(size.height + y) { target in
+                let (first, second) = (row(y, plane: 1), row(y, plane: 2))
+                for x in first.indices {
+                    target[x * 2] = first[x]
+                    target[x * 2 + 1] = second[x]
+                }
+            }
+        }
+        return result.finish()
+    }
+
+    /// Returns a `GstBuffer` with the memory of this image, which contains a frame.
+    ///
+    /// - Parameters:
+    ///   - name: the format of the frame.
+    ///   - size: the size of the frame.
+    ///   - planes: the planes of the frame, at most three.
+    /// - Returns: one reference.
+    /// - Throws: ``Pixels/PixelError``.
+    @unsafe
+    private func gstreamerBuffer(
+        _ name: String, _ size: PixelSize, _ planes: [PlanePosition]
+    ) throws(PixelError) -> OpaquePointer {
         try loadGStreamer()
         let owner = unsafe retainMemory()
         let buffer = unsafe withMemory { memory in
@@ -47,16 +107,13 @@ extension PixelBuffer {
                 unsafe layout.format = name
                 unsafe layout.width = UInt32(size.width)
                 unsafe layout.height = UInt32(size.height)
-                unsafe layout.plane_count = UInt32(format.planeCount)
-                let planes = (0..<4).map { plane in
-                    plane < format.planeCount ? self.layout(ofPlane: plane) : nil
-                }
-                unsafe layout.offsets = (
-                    planes[0]?.offset ?? 0, planes[1]?.offset ?? 0, planes[2]?.offset ?? 0, 0
-                )
+                unsafe layout.plane_count = UInt32(planes.count)
+                let none = PlanePosition(offset: 0, bytesPerRow: 0)
+                let all = planes + Array(repeating: none, count: 3 - planes.count)
+                unsafe layout.offsets = (all[0].offset, all[1].offset, all[2].offset, 0)
                 unsafe layout.strides = (
-                    Int32(planes[0]?.bytesPerRow ?? 0), Int32(planes[1]?.bytesPerRow ?? 0),
-                    Int32(planes[2]?.bytesPerRow ?? 0), 0
+                    Int32(all[0].bytesPerRow), Int32(all[1].bytesPerRow), Int32(all[2].bytesPerRow),
+                    0
                 )
                 return unsafe calotype_gst_buffer(
                     memory.baseAddress, memory.count, &layout, owner

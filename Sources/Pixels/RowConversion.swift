@@ -40,22 +40,23 @@ extension PixelBuffer {
         return resampler.finish()
     }
 
-    /// Returns the image in another single-plane format; O(1) if it has that format already.
+    /// Returns the image in another format; O(1) if it has that format already.
     ///
     /// Samples of 16 bits are rounded to 8; samples of 8 bits are scaled to the full 16-bit range.
     /// Grey becomes equal red, green and blue; colours become grey by JFIF's luma.
     /// ``PixelFormat/alpha8`` becomes black. An opaque format drops alpha, which composites the
-    /// image over black.
+    /// image over black. ``PixelFormat/yCbCr420`` is made by JFIF's matrix, its chroma from the mean of
+    /// each 2×2 pixels.
     ///
     /// - Parameters:
-    ///   - result: the target format: any except ``PixelFormat/yCbCr420``.
+    ///   - result: the target format.
     ///   - dithering: the dithering method for formats with 5 or 6 bits per channel.
     /// - Returns: an image of the same size and colour profile.
     public func converted(
         to result: PixelFormat, dithering: Dithering = .ordered
     ) -> PixelBuffer {
-        precondition(result.planeCount == 1, "an image cannot be converted to \(result)")
         guard format != result else { return self }
+        if result == .yCbCr420 { return convertedToYCbCr() }
         guard format.planeCount == 1 else {
             return convertedFromYCbCr().converted(to: result, dithering: dithering)
         }

@@ -30,7 +30,7 @@ import Testing
 
     @Test(
         .enabled(if: builtInCodecs.codec(named: "jpeg") != nil),
-        arguments: [PixelFormat?.none, .gray16, .rgba16, .rgbaHalf, .rgb565, .alpha8])
+        arguments: [PixelFormat?.none, .gray16, .rgba16, .rgbaHalf, .rgb565, .alpha8, .yCbCr420])
     func `a small image fits into shared memory in every format`(format: PixelFormat?) throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

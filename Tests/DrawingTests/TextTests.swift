@@ -85,6 +85,58 @@ import Testing
         }
     }
 
+    /// Returns the first rows of the letters at the left of each line.
+    private func tops(_ image: PixelBuffer) -> [Int] {
+        let isInked = (0..<image.size.height).map { y in
+            let row = image.row(y)
+            return (0..<40).contains { row[$0] > 127 }
+        }
+        return isInked.indices.filter { isInked[$0] && ($0 == 0 || !isInked[$0 - 1]) }
+    }
+
+    /// The mathematical letter and the emoji are in fonts of their own, with other heights.
+    @Test("has equal distances of lines, whatever fonts they need", arguments: [0.9, 1.0, 1.5])
+    func lineSpacing(_ factor: Double) throws {
+        var layout = TextLayout(
+            "H plain\nH \u{1D4D0}\u{1D538}\nH plain\nH 😀\nH ⏟ 字 ก็ नि\nH plain",
+            font: .named("Sans", size: 40), fits: .clip, lineSpacing: factor)
+        let format = ImageRendererFormat(range: .standard)
+        let size = PixelSize(width: 400, height: 500)
+        let renderer = ImageRenderer(size: size, format: format, fonts: fonts)
+        var heights: [Double] = []
+        let image = try renderer.image { context throws(DrawingError) in
+            let single = TextLayout("H", font: layout.font)
+            heights.append(try context.measure(single).box.height)
+            heights.append(try context.draw(layout, at: Point(4, 4)).box.height)
+        }
+        let mask = PixelBuffer.alpha(of: image)
+        let tops = tops(mask)
+        try #require(tops.count == 6)
+        for (line, top) in tops.enumerated() {
+            let expected = Double(line) * heights[0] * factor
+            #expect(abs(Double(top - tops[0]) - expected) <= 1, "line \(line): \(tops)")
+        }
+        // A font of bitmaps, of which Pango has the metrics at another size.
+        let emoji = TextLayout(
+            "😀\n😀", font: .named("Noto Color Emoji", size: 40), fits: .clip, lineSpacing: factor)
+        var single = emoji
+        single.text = "😀"
+        _ = try renderer.plan { context throws(DrawingError) in
+            let height = try context.measure(single).box.height
+            let pitch = try context.measure(emoji).box.height - height
+            #expect(abs(pitch - height * factor) < 1)
+        }
+        // As many lines as fit are drawn, and the last one ends with an ellipsis.
+        layout.width = 390
+        layout.overflow = .ellipsis
+        layout.height = heights[0] * (1 + 2 * factor)
+        let shortened = try renderer.image { context throws(DrawingError) in
+            let extents = try context.draw(layout, at: Point(4, 4))
+            #expect(extents.lineCount == 3 && extents.isShortened)
+        }
+        #expect(self.tops(PixelBuffer.alpha(of: shortened)).count == 3)
+    }
+
     private static let hostile: [String] = [
         String(repeating: "W", count: 10_240), String(repeating: "wide ", count: 2048),
         "a" + String(repeating: "\u{301}", count: 10_000),
@@ -184,5 +236,14 @@ import Testing
     @Test("names a font file that is not one")
     func invalidFont() {
         #expect(throws: DrawingError.self) { try FontCollection(files: ["/nonexistent.ttf"]) }
+    }
+}
+
+extension PixelBuffer {
+    /// Returns the alpha of an image with 8 bits per channel.
+    fileprivate static func alpha(of image: PixelBuffer) -> PixelBuffer {
+        let pixels = image.converted(to: .rgba8).packedBytes
+        let alpha = stride(from: 3, to: pixels.count, by: 4).map { pixels[$0] }
+        return PixelBuffer(packed: alpha, image.size, .alpha8)
     }
 }

@@ -55,7 +55,9 @@ import Testing
         #expect(PixelComparison(result, flat).maximumDifference == 0)
     }
 
-    @Test("is the same alone, in integers, and in a chain, in floats", arguments: [4.0, 11, 70])
+    @Test(
+        "is the same alone, in integers, and in a chain, in floats",
+        arguments: [0.5, 1, 2.2, 4.0, 11, 70])
     func chain(_ sigma: Double) throws {
         let image = TestImage.noise(PixelSize(width: 130, height: 67), .rgba8)
         let opaque = image.converted(to: .rgb8)

@@ -36,6 +36,10 @@ import Testing
         zip(color, luma).reduce(0) { $0 + $1.0 * $1.1 }
     }
 
+    private static func saturated(_ color: [Double], _ factor: Double) -> [Double] {
+        color.map { gray(color) + ($0 - gray(color)) * factor }
+    }
+
     private static func exposed(_ value: Double, _ stops: Double) -> Double {
         let light = value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
         let more = light * pow(2, stops)
@@ -75,12 +79,31 @@ import Testing
                 }
                 return Array(repeating: gray(curved), count: 3)
             },
+            PointCase(effect: .saturation(1.3).then(.gamma(0.5))) { color in
+                saturated(color, 1.3).map { pow(min(max($0, 0), 1), 0.5) }
+            },
+            PointCase(
+                effect: .gamma(0.8).then(.saturation(1.4)).then(.exposure(0.5))
+                    .then(.tint(orange, amount: 0.2))
+            ) { color in
+                let curved = saturated(color.map { pow(max($0, 0), 0.8) }, 1.4).map {
+                    exposed(min(max($0, 0), 1), 0.5)
+                }
+                return zip(curved, [1, 0.6, 0.1]).map { $0 * 0.8 + $1 * 0.2 }
+            },
+            PointCase(effect: .exposure(0.2).then(.inverted).then(.gamma(1.7))) { color in
+                color.map { pow(1 - min(exposed($0, 0.2), 1), 1.7) }
+            },
         ]
     }
 
     @Test("changes colours as its definition says", arguments: pointCases)
     func points(_ point: PointCase) throws {
-        for image in [photograph, TestImage.photograph(photograph.size, .rgba8)] {
+        // Dark colours, in which curves are steepest.
+        let dark = TestImage.make(PixelSize(width: 289, height: 17), .rgb8) { x, y, channel in
+            UInt8([x % 17, x / 17, y][channel])
+        }
+        for image in [photograph, TestImage.photograph(photograph.size, .rgba8), dark] {
             let result = try #require(point.effect.applied(to: image))
             let comparison = PixelComparison(result, mapped(image, point.transform))
             #expect(comparison.maximumDifference <= 1, "\(comparison)")
@@ -105,6 +128,19 @@ import Testing
             let restored = try #require(extended.applied(to: image))
             #expect(
                 PixelComparison(restored.converted(to: .rgb8), photograph).maximumDifference <= 1)
+        }
+    }
+
+    @Test("keeps black and white in curves after a matrix", arguments: [PixelFormat.rgb8, .rgba8])
+    func ends(_ format: PixelFormat) throws {
+        for level in [0, 255] as [UInt8] {
+            let flat = TestImage.flat(PixelSize(width: 3, height: 1), .rgb8, [level, level, level])
+            let image = flat.converted(to: format)
+            let curve = Effect.saturation(1.3).then(.gamma(0.4))
+            for effect in [curve, curve.then(.saturation(0.5))] {
+                let result = try #require(effect.applied(to: image))
+                #expect(result.packedBytes == image.packedBytes, "\(effect.identity)")
+            }
         }
     }
 

@@ -125,6 +125,29 @@ import Testing
         #expect(comparison.meanDifference < 1, "\(comparison)")
     }
 
+    @Test("planes are the result if they are requested, from every file")
+    func requestedPlanes() throws {
+        let picture = TestImage.photograph(PixelSize(width: 90, height: 61))
+        var options = DecodeOptions()
+        options.pixelFormat = .yCbCr420
+        for format in ["jpeg", "png"] {
+            let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            let planes = try source.image(options)
+            #expect(planes.format == .yCbCr420 && planes.size == picture.size)
+            #expect(source.resultByteCount(options) == planes.byteCount)
+            var accepting = DecodeOptions()
+            accepting.acceptsYCbCr = true
+            let expected = try source.image(accepting).converted(to: .yCbCr420)
+            for plane in 0..<3 {
+                for y in 0..<planes.layout(ofPlane: plane).size.height {
+                    let (row, other) = (planes.row(y, plane: plane), expected.row(y, plane: plane))
+                    #expect(row.indices.allSatisfy { row[$0] == other[$0] })
+                }
+            }
+        }
+    }
+
     @Test("decoding stops at the scan limit")
     func scans() throws {
         var options = EncodeOptions()

@@ -30,6 +30,38 @@ struct GStreamerTests {
         }
     }
 
+    @Test("contain interleaved chroma as NV12", arguments: [PixelFormat.yCbCr420, .rgb8])
+    func interleaved(_ format: PixelFormat) throws {
+        let size = PixelSize(width: 57, height: 31)
+        let image = TestImage.photograph(size, format)
+        let buffer = try unsafe image.gstreamerNV12Buffer()
+        defer { unsafe gstreamer.unreference(buffer) }
+        let stride = 64
+        var bytes = [UInt8](repeating: 0, count: stride * (31 + 16))
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe gstreamer.extract(buffer, 0, bytes.baseAddress, bytes.count)
+        }
+        #expect(count == bytes.count)
+        let planes = image.converted(to: .yCbCr420)
+        for y in 0..<31 {
+            let row = planes.row(y)
+            #expect(row.indices.allSatisfy { row[$0] == bytes[y * stride + $0] })
+        }
+        for y in 0..<16 {
+            let (first, second) = (planes.row(y, plane: 1), planes.row(y, plane: 2))
+            #expect(
+                first.indices.allSatisfy { x in
+                    let offset = (31 + y) * stride + x * 2
+                    return first[x] == bytes[offset] && second[x] == bytes[offset + 1]
+                })
+        }
+        // The metadata is that of another format than any of `PixelFormat`.
+        #expect(throws: PixelError.self) {
+            _ = try unsafe PixelBuffer(
+                adoptingGStreamerBuffer: buffer, size: size, format: .yCbCr420)
+        }
+    }
+
     @Test("of another size or format are refused")
     func mismatch() throws {
         let image = TestImage.photograph(PixelSize(width: 16, height: 8), .rgb8)
@@ -80,6 +112,7 @@ struct GStreamerTests {
 /// The functions of GStreamer that a program calls.
 @safe struct GStreamer {
     let unreference: @convention(c) (OpaquePointer) -> Void
+    let extract: @convention(c) (OpaquePointer, Int, UnsafeMutableRawPointer?, Int) -> Int
     let allocate: @convention(c) (OpaquePointer?, Int, OpaquePointer?) -> OpaquePointer?
 
     static let library: GStreamer? = {
@@ -89,6 +122,7 @@ struct GStreamerTests {
         start(nil, nil)
         return unsafe GStreamer(
             unreference: library.function("gst_mini_object_unref"),
+            extract: library.function("gst_buffer_extract"),
             allocate: library.function("gst_buffer_new_allocate"))
     }()
 }

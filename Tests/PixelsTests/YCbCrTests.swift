@@ -65,6 +65,52 @@ import Testing
         }
     }
 
+    @Test("are made of RGB by JFIF's matrix, chroma of the mean of four pixels", arguments: [7, 8])
+    func planes(_ width: Int) {
+        let size = PixelSize(width: width, height: width - 2)
+        let image = TestImage.noise(size, .rgb8)
+        let planes = image.converted(to: .yCbCr420)
+        #expect(planes.size == size && planes.format == .yCbCr420)
+        func color(_ x: Int, _ y: Int) -> SIMD3<Double> {
+            let row = image.row(min(y, size.height - 1))
+            let first = min(x, size.width - 1) * 3
+            return SIMD3(Double(row[first]), Double(row[first + 1]), Double(row[first + 2]))
+        }
+        func dot(_ color: SIMD3<Double>, _ weights: SIMD3<Double>) -> Double {
+            (color * weights).sum()
+        }
+        let luma = SIMD3(0.299, 0.587, 0.114)
+        var largest = 0.0
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                let level = Double(planes.row(y)[x])
+                largest = max(largest, abs(level - dot(color(x, y), luma)))
+            }
+        }
+        let chroma = planes.layout(ofPlane: 1).size
+        for y in 0..<chroma.height {
+            for x in 0..<chroma.width {
+                let four = [(0, 0), (1, 0), (0, 1), (1, 1)].map {
+                    color(x * 2 + $0.0, y * 2 + $0.1)
+                }
+                let mean = four.reduce(SIMD3<Double>(), +) / 4
+                let gray = dot(mean, luma)
+                for (plane, value) in [(1, (mean.z - gray) / 1.772), (2, (mean.x - gray) / 1.402)] {
+                    let level = Double(planes.row(y, plane: plane)[x])
+                    largest = max(largest, abs(level - min(max(value + 128, 0), 255)))
+                }
+            }
+        }
+        #expect(largest <= 0.51)
+        let gray = image.converted(to: .gray8).converted(to: .yCbCr420)
+        #expect(Set((0..<chroma.width).map { gray.row(0, plane: 1)[$0] }) == [128])
+        // Opaque white and black are the ends of the full range.
+        for level in [0, 255] as [UInt8] {
+            let flat = TestImage.flat(size, .rgb8, [level, level, level])
+            #expect(flat.converted(to: .yCbCr420).row(1)[1] == level)
+        }
+    }
+
     /// Resamples gradients: luma and Cb rise along the columns, Cr along the rows.
     private func gradient(
         _ stored: PixelSize, _ factors: [Int], to size: PixelSize, _ format: PixelFormat,

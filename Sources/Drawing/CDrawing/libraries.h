@@ -128,7 +128,6 @@ void pango_layout_set_height(PangoLayout *layout, int height);
 void pango_layout_set_wrap(PangoLayout *layout, int wrap);
 void pango_layout_set_ellipsize(PangoLayout *layout, int mode);
 void pango_layout_set_alignment(PangoLayout *layout, int alignment);
-void pango_layout_set_line_spacing(PangoLayout *layout, float factor);
 void pango_layout_set_attributes(PangoLayout *layout, PangoAttrList *attributes);
 PangoAttrList *pango_attr_list_new(void);
 void pango_attr_list_insert(PangoAttrList *list, PangoAttribute *attribute);
@@ -175,7 +174,7 @@ void g_object_unref(void *object);
     F(pango_font_description_set_absolute_size) F(pango_font_description_free) \
     F(pango_layout_set_font_description) F(pango_layout_set_width) F(pango_layout_set_height) \
     F(pango_layout_set_wrap) F(pango_layout_set_ellipsize) F(pango_layout_set_alignment) \
-    F(pango_layout_set_line_spacing) F(pango_layout_set_attributes) F(pango_attr_list_new) \
+    F(pango_layout_set_attributes) F(pango_attr_list_new) \
     F(pango_attr_list_insert) F(pango_attr_list_unref) F(pango_attr_letter_spacing_new) \
     F(pango_layout_get_line_count) F(pango_layout_is_ellipsized) \
     F(pango_layout_get_unknown_glyphs_count) F(pango_layout_get_iter) \

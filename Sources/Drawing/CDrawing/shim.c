@@ -214,6 +214,8 @@ calotype_fonts *calotype_fonts_create_few(void) { return create_fonts(create_few
 
 struct calotype_text {
     PangoLayout *layout;
+    /// The distance of baselines; 0 for that of the fonts of each line.
+    int pitch;
     /// The number of lines that are drawn.
     int line_count;
     bool is_shortened;
@@ -225,23 +227,82 @@ static int units(double pixels) {
     return (int)((pixels < -limit ? -limit : pixels > limit ? limit : pixels) * pango_scale);
 }
 
+/// Returns the height of a line of a font, without other fonts in the line. The metrics of a font of bitmaps
+/// are those of another size.
+static int line_height(calotype_fonts *fonts, const PangoFontDescription *description) {
+    PangoLayout *layout = lazy.pango_layout_new(fonts->context);
+    lazy.pango_layout_set_font_description(layout, description);
+    lazy.pango_layout_set_text(layout, " ", 1);
+    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(layout);
+    PangoRectangle logical;
+    lazy.pango_layout_iter_get_line_extents(iterator, NULL, &logical);
+    lazy.pango_layout_iter_free(iterator);
+    lazy.g_object_unref(layout);
+    return logical.height;
+}
+
+/// The lines of a layout from the top, at equal distances if the text has a pitch.
+typedef struct {
+    PangoLayoutIter *iterator;
+    int line, pitch, first_baseline;
+} line_walk;
+
+static line_walk walk_lines(const calotype_text *text) {
+    line_walk walk = {lazy.pango_layout_get_iter(text->layout), 0, text->pitch, 0};
+    walk.first_baseline = lazy.pango_layout_iter_get_baseline(walk.iterator);
+    return walk;
+}
+
+/// Goes to the next line, unless `count` lines have been visited; then frees the iterator.
+static bool go_on(line_walk *walk, int count) {
+    if (++walk->line < count && lazy.pango_layout_iter_next_line(walk->iterator)) return true;
+    lazy.pango_layout_iter_free(walk->iterator);
+    return false;
+}
+
+static int baseline(const line_walk *walk) {
+    if (walk->pitch == 0) return lazy.pango_layout_iter_get_baseline(walk->iterator);
+    return walk->first_baseline + walk->line * walk->pitch;
+}
+
+/// Reads the extents of the current line; `ink` may be NULL.
+static void get_extents(const line_walk *walk, PangoRectangle *ink, PangoRectangle *logical) {
+    lazy.pango_layout_iter_get_line_extents(walk->iterator, ink, logical);
+    int shift = baseline(walk) - lazy.pango_layout_iter_get_baseline(walk->iterator);
+    if (ink) ink->y += shift;
+    logical->y += shift;
+}
+
 /// Sets the number of lines that are drawn.
 static void limit_lines(calotype_text *text, const calotype_text_style *style) {
-    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(text->layout);
     int count = lazy.pango_layout_get_line_count(text->layout);
     if (style->line_limit > 0 && count > style->line_limit) count = style->line_limit;
+    line_walk walk = walk_lines(text);
     do {
         PangoRectangle logical;
-        lazy.pango_layout_iter_get_line_extents(iterator, NULL, &logical);
+        get_extents(&walk, NULL, &logical);
         // Half a pixel of tolerance, since the heights of lines are fractions.
-        bool fits = style->height < 0
-                    || logical.y + logical.height <= units(style->height) + pango_scale / 2;
-        if (text->line_count > 0 && !fits) break;
-        text->line_count++;
-    } while (text->line_count < count && lazy.pango_layout_iter_next_line(iterator));
-    lazy.pango_layout_iter_free(iterator);
+        if (style->height < 0
+            || logical.y + logical.height <= units(style->height) + pango_scale / 2)
+            text->line_count = walk.line + 1;
+        else
+            count = walk.line;
+    } while (go_on(&walk, count));
+    if (text->line_count == 0) text->line_count = 1;
     text->is_shortened = text->line_count < lazy.pango_layout_get_line_count(text->layout)
                          || lazy.pango_layout_is_ellipsized(text->layout);
+}
+
+/// Returns the height of `pango_layout_set_height`, at which an ellipsis is inserted.
+static int ellipsis_height(const calotype_text_style *style, int line_height, int pitch) {
+    int lines = style->line_limit;
+    if (pitch > 0 && style->height >= 0) {
+        int room = units(style->height) + pango_scale / 2 - line_height;
+        int fitting = room < 0 ? 1 : 1 + room / pitch;
+        if (lines <= 0 || fitting < lines) lines = fitting;
+    }
+    if (lines > 0) return -lines;
+    return style->height >= 0 ? units(style->height) : units(1 << 20);
 }
 
 calotype_text *calotype_text_create(calotype_fonts *fonts, const calotype_text_style *style) {
@@ -253,6 +314,8 @@ calotype_text *calotype_text_create(calotype_fonts *fonts, const calotype_text_s
     PangoFontDescription *font = lazy.pango_font_description_from_string(style->font);
     lazy.pango_font_description_set_absolute_size(font, units(style->size));
     lazy.pango_layout_set_font_description(layout, font);
+    int height = style->line_spacing > 0 ? line_height(fonts, font) : 0;
+    text->pitch = (int)(height * style->line_spacing);
     lazy.pango_font_description_free(font);
     if (style->letter_spacing != 0) {
         PangoAttrList *attributes = lazy.pango_attr_list_new();
@@ -265,16 +328,10 @@ calotype_text *calotype_text_create(calotype_fonts *fonts, const calotype_text_s
     lazy.pango_layout_set_wrap(layout, pango_wrap_word_char);
     if (style->is_ellipsized) {
         lazy.pango_layout_set_ellipsize(layout, pango_ellipsize_end);
-        if (style->line_limit > 0)
-            lazy.pango_layout_set_height(layout, -style->line_limit);
-        else if (style->height >= 0)
-            lazy.pango_layout_set_height(layout, units(style->height));
-        else
-            lazy.pango_layout_set_height(layout, units(1 << 20));
+        lazy.pango_layout_set_height(layout, ellipsis_height(style, height, text->pitch));
     }
     // PANGO_ALIGN_LEFT is the start of the line's direction.
     lazy.pango_layout_set_alignment(layout, style->alignment);
-    lazy.pango_layout_set_line_spacing(layout, (float)style->line_spacing);
     lazy.pango_layout_set_text(layout, style->text, (int)style->byte_count);
     limit_lines(text, style);
     return text;
@@ -308,17 +365,14 @@ static void unite(double box[4], PangoRectangle part, bool is_first) {
 void calotype_text_measure(const calotype_text *text, calotype_text_extents *extents) {
     *extents = (calotype_text_extents){.line_count = text->line_count,
                                        .is_shortened = text->is_shortened};
-    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(text->layout);
-    int line = 0;
+    line_walk walk = walk_lines(text);
     do {
         PangoRectangle ink, logical;
-        lazy.pango_layout_iter_get_line_extents(iterator, &ink, &logical);
-        unite(extents->ink, ink, line == 0);
-        unite(extents->logical, logical, line == 0);
-        line++;
-    } while (line < text->line_count && lazy.pango_layout_iter_next_line(iterator));
-    lazy.pango_layout_iter_free(iterator);
-    iterator = lazy.pango_layout_get_iter(text->layout);
+        get_extents(&walk, &ink, &logical);
+        unite(extents->ink, ink, walk.line == 0);
+        unite(extents->logical, logical, walk.line == 0);
+    } while (go_on(&walk, text->line_count));
+    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(text->layout);
     do {
         PangoLayoutRun *run = lazy.pango_layout_iter_get_run_readonly(iterator);
         if (run && has_colors(run->item->analysis.font)) extents->has_colors = true;
@@ -329,37 +383,33 @@ void calotype_text_measure(const calotype_text *text, calotype_text_extents *ext
 
 /// Draws the runs whose glyphs have, or do not have, colours of their own.
 static void draw_runs(const calotype_text *text, cairo_t *cr, bool colors) {
-    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(text->layout);
-    int line = 0;
+    line_walk walk = walk_lines(text);
     do {
-        PangoLayoutRun *run = lazy.pango_layout_iter_get_run_readonly(iterator);
+        PangoLayoutRun *run = lazy.pango_layout_iter_get_run_readonly(walk.iterator);
         if (!run) {
             // The end of a line.
-            line++;
+            walk.line++;
         } else if (has_colors(run->item->analysis.font) == colors) {
             PangoRectangle logical;
-            lazy.pango_layout_iter_get_run_extents(iterator, NULL, &logical);
-            lazy.cairo_move_to(
-                cr, (double)logical.x / pango_scale,
-                (double)lazy.pango_layout_iter_get_baseline(iterator) / pango_scale);
+            lazy.pango_layout_iter_get_run_extents(walk.iterator, NULL, &logical);
+            lazy.cairo_move_to(cr, (double)logical.x / pango_scale,
+                               (double)baseline(&walk) / pango_scale);
             lazy.pango_cairo_show_glyph_string(cr, run->item->analysis.font, run->glyphs);
         }
-    } while (line < text->line_count && lazy.pango_layout_iter_next_run(iterator));
-    lazy.pango_layout_iter_free(iterator);
+    } while (walk.line < text->line_count && lazy.pango_layout_iter_next_run(walk.iterator));
+    lazy.pango_layout_iter_free(walk.iterator);
 }
 
 static void draw_lines(const calotype_text *text, cairo_t *cr) {
-    PangoLayoutIter *iterator = lazy.pango_layout_get_iter(text->layout);
-    int line = 0;
+    line_walk walk = walk_lines(text);
     do {
         PangoRectangle logical;
-        lazy.pango_layout_iter_get_line_extents(iterator, NULL, &logical);
+        lazy.pango_layout_iter_get_line_extents(walk.iterator, NULL, &logical);
         lazy.cairo_move_to(cr, (double)logical.x / pango_scale,
-                           (double)lazy.pango_layout_iter_get_baseline(iterator) / pango_scale);
-        lazy.pango_cairo_show_layout_line(cr, lazy.pango_layout_iter_get_line_readonly(iterator));
-        line++;
-    } while (line < text->line_count && lazy.pango_layout_iter_next_line(iterator));
-    lazy.pango_layout_iter_free(iterator);
+                           (double)baseline(&walk) / pango_scale);
+        lazy.pango_cairo_show_layout_line(
+            cr, lazy.pango_layout_iter_get_line_readonly(walk.iterator));
+    } while (go_on(&walk, text->line_count));
 }
 
 const char *calotype_text_draw(const calotype_text *text, const double matrix[6],

@@ -80,8 +80,9 @@ package enum Compositor {
         precondition(start >= 0 && start + source.count <= row.count, "the source leaves the row")
         guard mode != .normal || composite != .sourceOver else {
             for x in source.indices {
-                let pixel = source[x]
-                row[start + x] = pixel + row[start + x] * (1 - pixel.w)
+                let pixel = unsafe source[unchecked: x]
+                let backdrop = unsafe row[unchecked: start &+ x]
+                unsafe row[unchecked: start &+ x] = pixel + backdrop * (1 - pixel.w)
             }
             return
         }

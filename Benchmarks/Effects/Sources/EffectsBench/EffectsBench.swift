@@ -61,6 +61,7 @@ internal import Pixels
             "six": six,
             "seven": six.then(.contrast(0.9)),
             "eight": six.then(.contrast(0.9)).then(.gamma(1.1)),
+            "nine": six.then(.contrast(0.9)).then(.gamma(1.1)).then(.saturation(0.9)),
             "sharpen": .sharpen(sigma: 1),
             "six+sharpen": sharpened,
             "six+sharpen+watermark": marked,

@@ -81,7 +81,7 @@ typedef struct {
     bool is_ellipsized;
     /// 0 start, 1 centre, 2 end.
     int alignment;
-    /// A factor of the distance of lines; 0 for that of the font.
+    /// The distance of baselines as a multiple of the height of the font; 0 for the height of each line.
     double line_spacing;
     /// In pixels.
     double letter_spacing;
