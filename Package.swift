@@ -280,7 +280,7 @@ let package = Package(
                 "AssetCatalogs", "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching",
                 "HTTPLoading", "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling",
                 "ImageCommands",
-                "MessageDigests", "Pixels", "Placeholders",
+                "MessageDigests", "Pixels", "Placeholders", "Textures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

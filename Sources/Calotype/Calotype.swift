@@ -19,6 +19,9 @@ struct Calotype: AsyncParsableCommand {
         ])
 
     static func main() async {
+        if let (tool, arguments) = OldTextureTool.named(by: CommandLine.arguments) {
+            exit(withError: ExitCode(tool.run(arguments)))
+        }
         do {
             guard var command = try parsed(Array(CommandLine.arguments.dropFirst())) else {
                 executeServer()

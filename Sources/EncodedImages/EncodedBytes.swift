@@ -151,6 +151,11 @@ public struct EncodedBytes: Sendable {
         return result
     }
 
+    /// Reads a range of a mapped file, so that the first accesses take no longer than later ones.
+    package func readAhead(_ bytes: Range<Int>) {
+        if case .file(_, let mapping) = storage { mapping?.readAhead(bytes) }
+    }
+
     /// Releases the memory of a range of a mapped file until it is read again.
     func release(_ bytes: Range<Int>) {
         if case .file(_, let mapping) = storage { mapping?.release(bytes) }

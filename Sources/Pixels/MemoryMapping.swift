@@ -85,6 +85,12 @@ internal import Darwin
         try body(bytes)
     }
 
+    /// Reads a range of bytes, so that later accesses cause neither page faults nor, if it fits, cache misses.
+    package func readAhead(_ bytes: Range<Int>) {
+        precondition(bytes.lowerBound >= 0 && bytes.upperBound <= byteCount)
+        unsafe calotype_read_ahead(start + bytes.lowerBound, bytes.count)
+    }
+
     /// Releases the memory of a range of bytes and of up to 64 KiB before it until the next access.
     ///
     /// The kernel maps neighbouring pages on each access; therefore preceding pages are released.

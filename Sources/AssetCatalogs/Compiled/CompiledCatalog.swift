@@ -9,8 +9,9 @@ public import Pixels
 /// another process writes to the mapped file nevertheless, results may contain wrong or missing pixels,
 /// and ``checkUnchanged()`` throws.
 ///
-/// Opening reads the header only. Each record is checked when it is used, so that every function throws
-/// for a damaged file.
+/// Opening reads the header, and tables of up to 1 MiB ahead, so that the first lookup of each name takes no
+/// longer than later ones. Each record is checked when it is used, so that every function throws for a
+/// damaged file.
 public struct CompiledCatalog: Sendable {
     /// The path of the file.
     public let path: String
@@ -58,7 +59,14 @@ public struct CompiledCatalog: Sendable {
         } catch {
             throw .malformed(path: path, reason: error.reason)
         }
+        if reader.layout.blobStart <= Self.maximumReadAhead {
+            bytes.readAhead(0..<reader.layout.blobStart)
+        }
     }
+
+    /// The size of the tables up to which they are read ahead: it takes 0.1 ms, and fits into a cache of the
+    /// processor.
+    private static let maximumReadAhead = 1 << 20
 
     /// Whether bytes begin like a compiled file.
     public static func isCompiled(_ bytes: EncodedBytes) -> Bool {

@@ -16,11 +16,13 @@ struct BenchFormats: ParsableCommand {
             Encodes a photograph and a gradient in every format at sizes from 2048x1536 to 32x24, \
             then loads and decodes them repeatedly: at full size and at the size of --display, \
             from files in the page cache (warm) and, on file systems that support eviction, from \
-            disk (cold). Each figure is the median wall-clock time of a series on one thread.
+            disk (cold). Each figure is the median wall-clock time of a series on one thread. The \
+            textures pvrtc, etc2 and bc7 are loaded only, because graphics processors read their \
+            blocks; pvrtc is stretched to a square.
 
             Prints a table, or with --json an object: unit, seconds, display, coldCache and \
             results, an array with an object per series (format, picture, width, height, \
-            byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). After an error \
+            byteCount, memoryByteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). After an error \
             it has the keys file and error. --output also writes the results to NAME.json and a \
             chart to NAME.svg.
 
@@ -120,10 +122,13 @@ struct BenchFormats: ParsableCommand {
         guard let formats else {
             // XBM has two colours, ICO at most 256x256 pixels: neither suits a photograph.
             return writable.map(\.name).filter { !["xbm", "ico"].contains($0) }
+                + FormatBenchmark.textures.map(\.key)
         }
         return try formats.split(separator: ",").map { name in
+            if FormatBenchmark.texture(String(name)) != nil { return String(name) }
             guard let format = writable.first(where: { $0.isNamed(String(name)) }) else {
-                let names = writable.map(\.name).joined(separator: ", ")
+                let names = (writable.map(\.name) + FormatBenchmark.textures.map(\.key))
+                    .joined(separator: ", ")
                 throw ValidationError("invalid --formats: \(name) cannot be written; use \(names)")
             }
             return format.name

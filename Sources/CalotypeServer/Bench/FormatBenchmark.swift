@@ -4,6 +4,7 @@ internal import ImageCommands
 internal import EncodedImages
 internal import ImageCodecs
 internal import Pixels
+internal import Textures
 
 /// Measures the time to load and decode images in many formats.
 struct FormatBenchmark {
@@ -13,6 +14,8 @@ struct FormatBenchmark {
         let picture: String
         let size: PixelSize
         let byteCount: Int
+        /// The memory of the pixels, or of the blocks of a texture, in bytes.
+        let memoryByteCount: Int
         /// Whether the file was read from disk, not from the page cache.
         let isCold: Bool
         /// Whether the image was decoded at the size of `display`, not at full size.
@@ -23,6 +26,15 @@ struct FormatBenchmark {
         let repetitions: Int
     }
 
+    /// Textures, which are displayed without being decoded.
+    static let textures: KeyValuePairs<String, TextureFormat> = [
+        "pvrtc": .pvrtc4, "etc2": .etc2, "bc7": .bc7,
+    ]
+
+    static func texture(_ name: String) -> TextureFormat? {
+        textures.first { $0.key == name }?.value
+    }
+
     let folder: String
     let formats: [String]
     let encoding: EncodeOptions
@@ -31,7 +43,8 @@ struct FormatBenchmark {
 
     func seriesCount(_ pictures: [BenchImage]) -> Int {
         let shrunk = BenchImage.sizes.filter { $0.largestSide > display }.count
-        return pictures.count * formats.count * (BenchImage.sizes.count + shrunk) * 2
+        let decoded = formats.filter { Self.texture($0) == nil }.count
+        return pictures.count * 2 * (formats.count * BenchImage.sizes.count + decoded * shrunk)
     }
 
     /// Measures all combinations of images, sizes and formats.
@@ -49,19 +62,22 @@ struct FormatBenchmark {
                 for format in formats {
                     let path = "\(folder)/picture.\(format)"
                     let byteCount = try write(image, format, to: path)
-                    for isShrunk in size.largestSide > display ? [false, true] : [false] {
+                    // A smaller texture is a mip level, which is stored.
+                    let canShrink = size.largestSide > display && Self.texture(format) == nil
+                    for isShrunk in canShrink ? [false, true] : [false] {
                         for isCold in [false, true] {
                             if isInterrupted() { return results }
                             defer { didFinish() }
                             guard
-                                let times = try series(path, isCold: isCold, isShrunk: isShrunk)
+                                let times = try series(
+                                    path, format, isCold: isCold, isShrunk: isShrunk)
                             else { continue }
                             results.append(
                                 Result(
                                     format: format, picture: picture.name, size: size,
-                                    byteCount: byteCount, isCold: isCold, isShrunk: isShrunk,
-                                    load: times.load, total: times.total,
-                                    repetitions: times.count))
+                                    byteCount: byteCount, memoryByteCount: times.memory,
+                                    isCold: isCold, isShrunk: isShrunk, load: times.load,
+                                    total: times.total, repetitions: times.count))
                         }
                     }
                 }
@@ -74,9 +90,14 @@ struct FormatBenchmark {
         _ image: PixelBuffer, _ format: String, to path: String
     ) throws(FileFailure) -> Int {
         do throws(CodecError) {
-            let destination = try ImageDestination(
-                format: format, codecs: builtInCodecs, options: encoding)
-            let file = try destination.encode(image)
+            let file =
+                if let texture = Self.texture(format) {
+                    try Self.file(image, texture)
+                } else {
+                    try ImageDestination(
+                        format: format, codecs: builtInCodecs, options: encoding
+                    ).encode(image)
+                }
             try ImageDestination.write(file, to: path)
             return file.count
         } catch {
@@ -84,14 +105,44 @@ struct FormatBenchmark {
         }
     }
 
+    /// Returns a PVR file; PVRTC stretches the image to the next larger square of a power of two.
+    private static func file(
+        _ image: PixelBuffer, _ format: TextureFormat
+    ) throws(CodecError) -> [UInt8] {
+        guard format.isPVRTC else {
+            let blocks = try BlockEncoder.encode(image, format, .fastest)
+            return Texture(format, image.size, .opaque, levels: [blocks]).pvr3File()
+        }
+        let side = 1 << (Int.bitWidth - (image.size.largestSide - 1).leadingZeroBitCount)
+        let size = PixelSize(width: side, height: side)
+        let square = image.resized(SampleRegion(image.size), to: size)
+        let blocks = try PVRTCEncoder.encode(square, .fastest)
+        return Texture(format, size, .opaque, levels: [blocks]).pvr3File()
+    }
+
+    /// Decodes a file, or finds the blocks of a texture.
+    ///
+    /// - Returns: the memory of the result in bytes.
+    private static func decode(
+        _ bytes: EncodedBytes, _ format: String, _ options: DecodeOptions
+    ) throws(CodecError) -> Int {
+        guard texture(format) == nil else {
+            let header = try bytes.withBytes { file throws(CodecError) in try TextureHeader(file) }
+            return header.levels[0].count
+        }
+        let image = try ImageSource(bytes, codecs: builtInCodecs).image(options)
+        return PixelBuffer.byteCount(of: image.size, image.format)
+    }
+
     private func series(
-        _ path: String, isCold: Bool, isShrunk: Bool
-    ) throws(FileFailure) -> (load: Duration, total: Duration, count: Int)? {
+        _ path: String, _ format: String, isCold: Bool, isShrunk: Bool
+    ) throws(FileFailure) -> (load: Duration, total: Duration, memory: Int, count: Int)? {
         do throws(CodecError) {
             var options = DecodeOptions()
             if isShrunk { options.box = PixelSize(width: display, height: display) }
             var loads: [Duration] = []
             var totals: [Duration] = []
+            var memory = 0
             var spent = Duration.zero
             let clock = ContinuousClock()
             repeat {
@@ -99,13 +150,13 @@ struct FormatBenchmark {
                 let start = clock.now
                 let bytes = try EncodedBytes(reading: path)
                 let loaded = clock.now
-                _ = try ImageSource(bytes, codecs: builtInCodecs).image(options)
+                memory = try Self.decode(bytes, format, options)
                 let end = clock.now
                 loads.append(loaded - start)
                 totals.append(end - start)
                 spent += end - start
             } while spent < duration || totals.count < 3
-            return (Self.median(loads), Self.median(totals), totals.count)
+            return (Self.median(loads), Self.median(totals), memory, totals.count)
         } catch {
             throw FileFailure(path, error)
         }

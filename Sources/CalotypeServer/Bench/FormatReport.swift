@@ -14,7 +14,10 @@ struct FormatReport {
     /// A table with one row per file and the milliseconds to load and decode it.
     var table: String {
         var rows = [
-            ["image", "size", "format", "bytes", "warm", "cold", "reduced", "reduced, cold"]
+            [
+                "image", "size", "format", "bytes", "memory", "warm", "cold", "reduced",
+                "reduced, cold",
+            ]
         ]
         var files: [[FormatBenchmark.Result]] = []
         for result in results {
@@ -33,13 +36,15 @@ struct FormatReport {
             }
             rows.append([
                 file[0].picture, "\(file[0].size)", file[0].format, "\(file[0].byteCount)",
+                "\(file[0].memoryByteCount)",
                 time(false, false), time(true, false), time(false, true), time(true, true),
             ])
         }
         let lines = tableLines(rows, nameCount: 3)
         return """
             Milliseconds to load and decode, median over \(Self.text(seconds)) s each; \
-            quality \(quality); reduced: decoded to at most \(display) pixels per side.
+            quality \(quality); reduced: decoded to at most \(display) pixels per side; memory: \
+            bytes of the pixels, or of the blocks of a texture, which is not decoded.
             \(lines.joined(separator: "\n"))
             """
     }
@@ -61,6 +66,7 @@ struct FormatReport {
                             .init("width", .integer(result.size.width)),
                             .init("height", .integer(result.size.height)),
                             .init("byteCount", .integer(result.byteCount)),
+                            .init("memoryByteCount", .integer(result.memoryByteCount)),
                             .init("cache", .string(result.isCold ? "cold" : "warm")),
                             .init("shown", .bool(result.isShrunk)),
                             .init("milliseconds", .number(result.total.milliseconds)),

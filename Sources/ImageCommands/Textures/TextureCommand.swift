@@ -17,6 +17,9 @@ package struct TextureCommand: ParsableCommand {
               calotype texture info photo.pvr
               calotype texture compare photo.png photo.pvr --difference difference.png
               calotype texture decode photo.pvr level2.png --level 2
+
+            Scripts for PVRTexToolCL and texturetool go on working with a link to calotype of that \
+            name; calotype PVRTexToolCL -help and calotype texturetool -h list their options.
             """,
         subcommands: [
             TextureEncode.self, TextureDecode.self, TextureInfo.self, TextureCompare.self,

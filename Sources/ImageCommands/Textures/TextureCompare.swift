@@ -52,9 +52,9 @@ struct TextureCompare: ParsableCommand {
         guard one.size == other.size else {
             throw FileFailure(second, "its size is \(other.size), not \(one.size)")
         }
-        let (color, alpha) = Self.errors(one, other)
-        let ssim = one.structuralSimilarity(to: other)
         if json {
+            let (color, alpha) = Self.errors(one, other)
+            let ssim = one.structuralSimilarity(to: other)
             let members: [JSON.Member] = [
                 .init("psnr", .number(Self.psnr(color))),
                 .init("alphaPSNR", alpha.map { .number(Self.psnr($0)) } ?? .null),
@@ -62,20 +62,19 @@ struct TextureCompare: ParsableCommand {
             ]
             print(JSON.object(members).text())
         } else {
-            print("PSNR   \(Self.decibels(color))")
-            if let alpha { print("alpha  \(Self.decibels(alpha))") }
-            print("SSIM   \(Self.rounded(ssim, 10_000))")
+            print(Self.text(one, other))
         }
         guard let difference else { return }
-        do throws(CodecError) {
-            let destination = try ImageDestination(
-                format: splitExtension(difference).fileExtension ?? "png", codecs: builtInCodecs,
-                options: EncodeOptions())
-            try ImageDestination.write(
-                try destination.encode(Self.differences(one, other)), to: difference)
-        } catch {
-            throw FileFailure(difference, error)
-        }
+        try writeImage(Self.differences(one, other), to: difference)
+    }
+
+    /// Returns the PSNR of colours and alpha, and the SSIM, of images of the same size.
+    static func text(_ one: PixelBuffer, _ other: PixelBuffer) -> String {
+        let (color, alpha) = errors(one, other)
+        var lines = ["PSNR   \(decibels(color))"]
+        if let alpha { lines.append("alpha  \(decibels(alpha))") }
+        lines.append("SSIM   \(rounded(one.structuralSimilarity(to: other), 10_000))")
+        return lines.joined(separator: "\n")
     }
 
     /// Returns the mean squared errors of colours, and of alpha if both images have it.

@@ -141,7 +141,11 @@ struct TextureEncode: ParsableCommand {
                 options.allowsEnlarging = true
             }
             let image = fitted(decoded, to: try fittingSize(for: decoded.size))
-            let texture = try encode(image)
+            var making = TextureMaking(format: format, bitsPerPixel: bitsPerPixel)
+            making.quality = quality
+            making.alpha = alpha
+            if mipmaps { making.levelLimit = .max }
+            let texture = try making.texture(of: image, input)
             let isKTX = splitExtension(output).fileExtension == "ktx2"
             try writeTexture(
                 isKTX ? texture.ktx2File() : isLegacy ? texture.pvr2File() : texture.pvr3File(),
@@ -150,52 +154,6 @@ struct TextureEncode: ParsableCommand {
             report(error)
             throw ExitCode(1)
         }
-    }
-
-    private func encode(_ image: PixelBuffer) throws(FileFailure) -> Texture {
-        var levels: [[UInt8]] = []
-        var level = image
-        let longer = max(image.size.width, image.size.height)
-        let count = mipmaps ? Int.bitWidth - longer.leadingZeroBitCount : 1
-        let bar = ProgressBar(total: 100, isEnabled: true)
-        defer { bar.end() }
-        var shown = 0
-        for number in 0..<count {
-            let isStraight = alpha == .straight && format.hasAlpha
-            let stored = isStraight ? level.withStraightAlpha() : level
-            do throws(CodecError) {
-                levels.append(
-                    try blocks(of: stored) { share in
-                        // The first level takes three quarters of the time of all.
-                        while number == 0, shown < Int(share * 100) {
-                            bar.advance(failed: false)
-                            shown += 1
-                        }
-                        return true
-                    })
-            } catch {
-                throw FileFailure(input, error)
-            }
-            guard number + 1 < count else { break }
-            let half = PixelSize(
-                width: max(1, level.size.width / 2), height: max(1, level.size.height / 2))
-            level = level.resized(SampleRegion(level.size), to: half)
-        }
-        let hasAlpha = image.format == .rgba8 && format.hasAlpha
-        return Texture(
-            format.blocks ?? (bitsPerPixel == 4 ? .pvrtc4 : .pvrtc2), image.size,
-            hasAlpha ? (alpha == .straight ? .straight : .premultiplied) : .opaque,
-            levels: levels)
-    }
-
-    private func blocks(
-        of level: PixelBuffer, progress: (Double) -> Bool
-    ) throws(CodecError) -> [UInt8] {
-        guard let blocks = format.blocks else {
-            return try PVRTCEncoder.encode(
-                level, quality, bitsPerPixel: bitsPerPixel, progress: progress)
-        }
-        return try BlockEncoder.encode(level, blocks, quality, progress: progress)
     }
 
     /// Returns the size of the texture, which is that of the image unless the format or `--fit` says
@@ -220,13 +178,9 @@ struct TextureEncode: ParsableCommand {
         guard side >= 8 else {
             throw FileFailure(input, "\(size) is too small for --fit crop: 8x8 is the least")
         }
-        do throws(CodecError) {
-            try DecodeLimits().check(
-                .memoryByteCount, side * side * PVRTCEncoder.bytesPerPixel)
-        } catch {
-            throw FileFailure(input, error)
-        }
-        return PixelSize(width: side, height: side)
+        let square = PixelSize(width: side, height: side)
+        try TextureMaking.checkMemory(for: square, input)
+        return square
     }
 
     /// Returns the middle of a larger image, or a smaller one with its edges repeated.

@@ -32,15 +32,7 @@ struct TextureDecode: ParsableCommand {
         let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
         defer { sandbox?.close() }
         do throws(FileFailure) {
-            let image = try decodedLevel(codecs)
-            do throws(CodecError) {
-                let destination = try ImageDestination(
-                    format: splitExtension(output).fileExtension ?? "png", codecs: builtInCodecs,
-                    options: EncodeOptions())
-                try ImageDestination.write(try destination.encode(image), to: output)
-            } catch {
-                throw FileFailure(output, error)
-            }
+            try writeImage(try decodedLevel(codecs), to: output)
         } catch {
             report(error)
             throw ExitCode(1)
@@ -61,6 +53,18 @@ struct TextureDecode: ParsableCommand {
         } catch {
             throw FileFailure(input, error)
         }
+    }
+}
+
+/// Writes an image file, whose extension selects the format.
+func writeImage(_ image: PixelBuffer, to path: String) throws(FileFailure) {
+    do throws(CodecError) {
+        let destination = try ImageDestination(
+            format: splitExtension(path).fileExtension ?? "png", codecs: builtInCodecs,
+            options: EncodeOptions())
+        try ImageDestination.write(try destination.encode(image), to: path)
+    } catch {
+        throw FileFailure(path, error)
     }
 }
 

@@ -16,6 +16,17 @@
 #define MAP_NORESERVE 0
 #endif
 
+void calotype_read_ahead(const void *start, size_t byte_count) {
+    if (byte_count == 0) { return; }
+#ifdef MADV_POPULATE_READ
+    // One system call instead of a fault for every 16 pages. Before Linux 5.14 it fails, and the loop faults.
+    uintptr_t offset = (uintptr_t)start % (uintptr_t)sysconf(_SC_PAGESIZE);
+    (void)madvise((char *)(uintptr_t)start - offset, byte_count + offset, MADV_POPULATE_READ);
+#endif
+    const volatile unsigned char *bytes = start;
+    for (size_t index = 0; index < byte_count; index += 64) { (void)bytes[index]; }
+}
+
 // The table ------------------------------------------------------------------------------------
 
 // A signal handler must not take a lock, so the table is lock-free: entries are never freed, and a

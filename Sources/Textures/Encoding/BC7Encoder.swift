@@ -45,6 +45,14 @@ struct BC7Encoder {
         let number: Int
         let partitionBits: Int
         let precision: BC7Fit.Precision
+
+        func subsets(_ partition: Int) -> BC7Fit.Subsets {
+            switch number {
+            case 0, 2: BC7Fit.Subsets.three[partition]
+            case 6: .one
+            default: BC7Fit.Subsets.two[partition]
+            }
+        }
     }
 
     private static let mode0 = Mode(
@@ -66,8 +74,8 @@ struct BC7Encoder {
 
     /// What a block is encoded with.
     private enum Trial {
-        /// A mode, the number of the partition and its subsets.
-        case single(Mode, Int, BC7Fit.Subsets)
+        /// A mode and the number of the partition.
+        case single(Mode, Int)
         /// Mode 4 or 5 with a rotation; whether the channel with its own indices has the shorter ones.
         case separate(Int, rotation: Int, swaps: Bool)
     }
@@ -76,7 +84,7 @@ struct BC7Encoder {
     private let effort: Effort
     private var stepCount: Int
     private var best = Float.infinity
-    private var winner = Trial.single(mode6, 0, .one)
+    private var winner = Trial.single(mode6, 0)
     private var bits = BitWriter()
 
     /// Returns a block as two words, the lower one first.
@@ -104,7 +112,7 @@ struct BC7Encoder {
 
     private mutating func run() {
         let isOpaque = channels[3].min() == 255
-        attempt(.single(isOpaque ? Self.mode6Opaque : Self.mode6, 0, .one))
+        attempt(.single(isOpaque ? Self.mode6Opaque : Self.mode6, 0))
         guard best > 0 else { return }
         if !isOpaque || effort.rotates {
             for rotation in isOpaque ? 1..<4 : 0..<4 {
@@ -115,32 +123,27 @@ struct BC7Encoder {
             }
         }
         guard best > 0 else { return }
-        let two = BC7Fit.Subsets.two
-        let residues = BC7Partitions.residues(
+        var residues = BC7Partitions.residues(
             channels, subsetCount: 2, channelCount: isOpaque ? 3 : 4)
-        for partition in Self.least(residues, effort.twoCount) {
+        for _ in 0..<effort.twoCount {
             // No line is nearer than the residue.
-            guard residues[partition] < best else { break }
+            let (partition, residue) = residues.removeLeast()
+            guard residue < best else { break }
             if isOpaque {
-                attempt(.single(Self.mode1, partition, two[partition]))
-                if effort.rotates { attempt(.single(Self.mode3, partition, two[partition])) }
+                attempt(.single(Self.mode1, partition))
+                if effort.rotates { attempt(.single(Self.mode3, partition)) }
             } else {
-                attempt(.single(Self.mode7, partition, two[partition]))
+                attempt(.single(Self.mode7, partition))
             }
         }
         guard isOpaque, effort.threeCount > 0, best > 0 else { return }
-        let three = BC7Fit.Subsets.three
-        let others = BC7Partitions.residues(channels, subsetCount: 3, channelCount: 3)
-        for partition in Self.least(others, effort.threeCount) {
-            guard others[partition] < best else { break }
-            if partition < 16 { attempt(.single(Self.mode0, partition, three[partition])) }
-            attempt(.single(Self.mode2, partition, three[partition]))
+        var others = BC7Partitions.residues(channels, subsetCount: 3, channelCount: 3)
+        for _ in 0..<effort.threeCount {
+            let (partition, residue) = others.removeLeast()
+            guard residue < best else { break }
+            if partition < 16 { attempt(.single(Self.mode0, partition)) }
+            attempt(.single(Self.mode2, partition))
         }
-    }
-
-    /// The places of the least values, least first.
-    private static func least(_ values: [Float], _ count: Int) -> [Int] {
-        Array(values.indices.sorted { (values[$0], $0) < (values[$1], $1) }.prefix(count))
     }
 
     // MARK: - Modes
@@ -148,17 +151,15 @@ struct BC7Encoder {
     private mutating func attempt(_ trial: Trial) {
         let isBetter =
             switch trial {
-            case .single(let mode, let partition, let subsets):
-                attempt(mode, partition, subsets)
+            case .single(let mode, let partition): attempt(mode, partition)
             case .separate(let mode, let rotation, let swaps):
                 attemptSeparate(mode, rotation, swaps)
             }
         if isBetter { winner = trial }
     }
 
-    private mutating func attempt(
-        _ mode: Mode, _ partition: Int, _ subsets: BC7Fit.Subsets
-    ) -> Bool {
+    private mutating func attempt(_ mode: Mode, _ partition: Int) -> Bool {
+        let subsets = mode.subsets(partition)
         let fit = BC7Fit(
             channels, subsets, mode.precision, refinementCount: effort.refinementCount,
             stepCount: stepCount, limit: best)

@@ -246,10 +246,9 @@ struct BC7Fit {
     ) -> (code: SIMD4<Int32>, error: Float) {
         let largest = precision.largest
         let scaled = color * (Float(largest) / 255)
-        let steps = (scaled - Float(lowest)) / Float(step) + 0.5
-        let limited = steps.clamped(
-            lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: Float(largest / step)))
-        let code = SIMD4<Int32>(limited) &* step &+ lowest
+        let steps = (scaled - Float(lowest)) * (1 / Float(step))
+        let limited = steps.limited(to: SIMD4(repeating: Float(largest / step)))
+        let code = limited.nearestIntegers &* step &+ lowest
         var difference = Self.widened(Codes(a: code), precision).a - color
         if precision.channelCount < 4 { difference.w = 0 }
         return (code, (difference * difference).sum())

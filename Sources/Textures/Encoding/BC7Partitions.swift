@@ -4,7 +4,7 @@
 ///
 /// Lanes are partitions here: 16 of the 64 at a time.
 struct BC7Partitions {
-    private typealias Lanes = BC7Fit.Lanes
+    fileprivate typealias Lanes = BC7Fit.Lanes
 
     /// For each group of 16 partitions and each texel, which partitions have it in a subset.
     private struct Members {
@@ -42,7 +42,26 @@ struct BC7Partitions {
     private static let two = Members(2)
     private static let three = Members(3)
 
-    /// Sums over the texels of a subset: the number of channels, then the products of two.
+    /// The estimates of all partitions, 16 at a time.
+    struct Residues {
+        fileprivate var groups = InlineArray<4, Lanes>(repeating: Lanes(repeating: 0))
+
+        /// Returns the partition with the least estimate, the first of equal ones, and removes it.
+        mutating func removeLeast() -> (partition: Int, residue: Float) {
+            var (least, place) = (Float.infinity, 0)
+            for group in 0..<4 {
+                let values = groups[group]
+                guard values.min() < least else { continue }
+                for lane in 0..<16 where values[lane] < least {
+                    (least, place) = (values[lane], group * 16 + lane)
+                }
+            }
+            groups[place / 16][place % 16] = .infinity
+            return (place, least)
+        }
+    }
+
+    /// Sums over the texels of a subset: of channels, then of products of two.
     private typealias Sums = InlineArray<14, Lanes>
 
     /// Estimates how far the texels are from a line for each subset.
@@ -54,7 +73,7 @@ struct BC7Partitions {
     /// - Returns: for each partition, no more than the least sum of the squared distances.
     static func residues(
         _ channels: borrowing InlineArray<4, BC7Fit.Lanes>, subsetCount: Int, channelCount: Int
-    ) -> [Float] {
+    ) -> Residues {
         let members = subsetCount == 2 ? two : three
         // Offsets from the mean keep sums of products small.
         var terms = Sums(repeating: Lanes(repeating: 0))
@@ -68,25 +87,28 @@ struct BC7Partitions {
                 termCount += 1
             }
         }
-        var result: [Float] = []
-        result.reserveCapacity(64)
+        var totals = InlineArray<14, Float>(repeating: 0)
+        for term in 0..<termCount { totals[term] = terms[term].sum() }
+        var result = Residues()
+        var sums = Sums(repeating: Lanes(repeating: 0))
+        var rest = sums
         for group in 0..<4 {
-            var rest = Sums(repeating: Lanes(repeating: 0))
-            for term in 0..<termCount { rest[term] = Lanes(repeating: terms[term].sum()) }
+            for term in 0..<termCount { rest[term] = Lanes(repeating: totals[term]) }
             var residue = Lanes(repeating: 0)
             for subset in 1..<subsetCount {
-                var sums = Sums(repeating: Lanes(repeating: 0))
                 let start = (group * (subsetCount - 1) + subset - 1) * 16
-                for place in 0..<16 {
-                    let mask = members.masks[start + place]
-                    for term in 0..<termCount { sums[term] += mask * terms[term][place] }
+                for term in 0..<termCount {
+                    let values = terms[term]
+                    var sum = Lanes(repeating: 0)
+                    for place in 0..<16 { sum += members.masks[start + place] * values[place] }
+                    sums[term] = sum
+                    rest[term] -= sum
                 }
-                for term in 0..<termCount { rest[term] -= sums[term] }
                 residue += Self.residue(
                     sums, members.counts[group * subsetCount + subset], channelCount)
             }
             residue += Self.residue(rest, members.counts[group * subsetCount], channelCount)
-            for lane in 0..<16 { result.append(residue[lane]) }
+            result.groups[group] = residue
         }
         return result
     }

@@ -129,8 +129,7 @@ struct BCColors {
 
     private static func quantized(_ color: SIMD4<Float>) -> SIMD4<Int32> {
         let scaled = color * SIMD4<Float>(31.0 / 255, 63.0 / 255, 31.0 / 255, 0)
-        let rounded = SIMD4<Int32>(scaled.rounded(.toNearestOrAwayFromZero))
-        return rounded.clamped(lowerBound: SIMD4(repeating: 0), upperBound: limit)
+        return scaled.limited(to: SIMD4<Float>(limit)).nearestIntegers
     }
 
     /// Returns the end points that are best for the indices; `nil` if they do not determine both.

@@ -66,6 +66,10 @@ public struct BlockEncoder {
             ).byteSwapped
         }
         let etc = ETCEncoder.Effort(quality, isETC1: format == .etc1)
+        func colors(_ texels: TexelBlock) -> UInt64 {
+            quality == .fastest
+                ? ETCQuick.encoded(texels, isETC1: etc.isETC1) : ETCEncoder.encoded(texels, etc)
+        }
         let bc7 = BC7Encoder.Effort(quality)
         return switch format {
         case .bc1: { (BCColors.encoded($0), nil) }
@@ -73,10 +77,10 @@ public struct BlockEncoder {
         case .bc4: { (channel($0, 0), nil) }
         case .bc5: { (channel($0, 0), channel($0, 1)) }
         case .bc7: { BC7Encoder.encoded($0, bc7) }
-        case .etc2Alpha: { (eac($0, 3), ETCEncoder.encoded($0, etc).byteSwapped) }
+        case .etc2Alpha: { (eac($0, 3), colors($0).byteSwapped) }
         case .eacR: { (eac($0, 0), nil) }
         case .eacRG: { (eac($0, 0), eac($0, 1)) }
-        default: { (ETCEncoder.encoded($0, etc).byteSwapped, nil) }
+        default: { (colors($0).byteSwapped, nil) }
         }
     }
 
@@ -88,9 +92,9 @@ public struct BlockEncoder {
             let row = image.row(min(top + y, image.size.height - 1))
             for x in 0..<4 {
                 let start = min(left + x, image.size.width - 1) * byteCount
-                for channel in 0..<byteCount {
-                    result[y * 4 + x][channel] = row[start + channel]
-                }
+                result[y * 4 + x] = Texel(
+                    row[start], row[start + 1], row[start + 2],
+                    byteCount == 4 ? row[start + 3] : 255)
             }
         }
         return result

@@ -14,10 +14,14 @@ extension ETCEncoder {
         let rows = Lanes(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3) - 1.5
         let mean = channels.sum(Lanes(repeating: 1.0 / 16))
         let (dx, dy) = (channels.sum(columns) / 20, channels.sum(rows) / 20)
-        return [
-            Self.planarCode(mean - (dx + dy) * 1.5),
-            Self.planarCode(mean + dx * 2.5 - dy * 1.5),
-            Self.planarCode(mean - dx * 1.5 + dy * 2.5),
+        return Self.plane(mean: mean, dx: dx, dy: dy)
+    }
+
+    /// Returns the codes of a plane from its mean and its change from texel to texel.
+    static func plane(mean: SIMD4<Float>, dx: SIMD4<Float>, dy: SIMD4<Float>) -> Plane {
+        [
+            planarCode(mean - (dx + dy) * 1.5), planarCode(mean + dx * 2.5 - dy * 1.5),
+            planarCode(mean - dx * 1.5 + dy * 2.5),
         ]
     }
 
@@ -43,9 +47,7 @@ extension ETCEncoder {
 
     private static func planarCode(_ color: SIMD4<Float>) -> SIMD4<Int32> {
         let last = SIMD4<Float>(lastPlanar)
-        return SIMD4<Int32>(
-            (color * last / 255).rounded(.toNearestOrAwayFromZero)
-                .clamped(lowerBound: SIMD4(), upperBound: last))
+        return (color * (last / 255)).limited(to: last).nearestIntegers
     }
 
     private static func signed(_ value: Int32) -> Int32 { value > 3 ? value - 8 : value }

@@ -23,8 +23,8 @@ struct ETCEncoder {
             self.isETC1 = isETC1
             (refinementCount, stepCount, triesAll) =
                 switch quality {
-                case .fastest: (0, 0, false)
-                case .fast: (1, 0, false)
+                // The lowest one is that of `ETCQuick`.
+                case .fastest, .fast: (1, 0, false)
                 case .normal: (2, 2, true)
                 case .high: (3, 6, true)
                 case .best: (4, 24, true)
@@ -214,14 +214,13 @@ struct ETCEncoder {
     @inline(__always)
     static func widened(_ code: SIMD4<Float>, _ last: Float) -> SIMD4<Float> {
         if last == 15 { return code * 17 }
-        let wide = SIMD4<Int32>(code)
+        let wide = code.nearestIntegers
         return SIMD4<Float>((wide &<< 3) | (wide &>> 2))
     }
 
     @inline(__always)
     static func code(_ color: SIMD4<Float>, _ last: Float) -> SIMD4<Float> {
-        (color * (last / 255)).rounded(.toNearestOrAwayFromZero)
-            .clamped(lowerBound: SIMD4(), upperBound: SIMD4(repeating: last))
+        (color * (last / 255)).nearest.limited(to: SIMD4(repeating: last))
     }
 
     /// Returns the best base colour for the texels of a mask.

@@ -9,16 +9,7 @@ internal import Pixels
 /// of each word, with the weights of the 15×7 pixels around it fixed, and its weights, with all colours
 /// fixed. A change is kept if the exact error has decreased.
 struct PVRTC2Encoder {
-    /// How a word determines the weights of its pixels.
-    private enum Mode: UInt8, CaseIterable {
-        /// All are stored, as 0 or 8.
-        case direct
-        /// Every second one is the mean of four neighbours, of two in its row, or of two in its column.
-        case four, horizontal, vertical
-    }
-
-    /// The squared errors of a pixel for each weight.
-    private typealias Errors = InlineArray<9, Int32>
+    private typealias Mode = PVRTC2Weights.Mode
 
     private let size: PixelSize
     private let words: PVRTCWords
@@ -88,8 +79,8 @@ struct PVRTC2Encoder {
         }
         for index in 0..<size.area {
             let (x, y) = (index % size.width, index / size.width)
-            let errors = errors(x, y)
-            stored[index] = errors[8] < errors[0] ? 8 : 0
+            let (a, b) = colors(x, y)
+            stored[index] = error(source[index], a, b, 8) < error(source[index], a, b, 0) ? 8 : 0
         }
         sweepWeights()
     }
@@ -166,116 +157,27 @@ struct PVRTC2Encoder {
         return (missing &* missing).wrappedSum()
     }
 
-    private func errors(_ x: Int, _ y: Int) -> Errors {
-        let (a, b) = colors(x, y)
-        let wanted = source[pixel(x, y)]
-        return Errors { error(wanted, a, b, Int32($0)) }
-    }
-
     /// Chooses the mode of a word and the weights that it stores.
     private mutating func chooseWeights(_ wordX: Int, _ wordY: Int) {
         let (left, top) = (wordX * 8, wordY * 4)
-        // The errors of the pixels and of those around them.
-        var table = [Errors](repeating: Errors(repeating: 0), count: 60)
-        for place in 0..<60 where !Self.isCorner(place) {
-            table[place] = errors(left - 1 + place % 10, top - 1 + place / 10)
-        }
-        let index = word(wordX, wordY)
-        var best = total(left, top, table)
-        var bestMode = modes[index]
-        var bestWeights = storedWeights(left, top)
-        for mode in Mode.allCases {
-            modes[index] = mode
-            setNearest(left, top, mode, table)
-            for _ in 0..<2 where !descend(left, top, mode, table) { break }
-            let sum = total(left, top, table)
-            if sum < best {
-                (best, bestMode, bestWeights) = (sum, mode, storedWeights(left, top))
+        var weights = PVRTC2Weights()
+        for y in -2..<6 {
+            for x in -2..<10 {
+                let mode = modes[word((left + x) >> 3, (top + y) >> 2)]
+                weights.set(x, y, stored[pixel(left + x, top + y)], mode)
+                guard (-1..<9).contains(x), (-1..<5).contains(y) else { continue }
+                let (a, b) = colors(left + x, top + y)
+                let wanted = source[pixel(left + x, top + y)]
+                weights.setErrors(x, y) { error(wanted, a, b, $0) }
             }
         }
-        modes[index] = bestMode
-        for place in 0..<32 {
-            stored[pixel(left + place % 8, top + place / 8)] = bestWeights[place]
-        }
-    }
-
-    private static func isCorner(_ place: Int) -> Bool {
-        place == 0 || place == 9 || place == 50 || place == 59
-    }
-
-    private func storedWeights(_ left: Int, _ top: Int) -> InlineArray<32, UInt8> {
-        InlineArray { stored[pixel(left + $0 % 8, top + $0 / 8)] }
-    }
-
-    /// Returns the error of the pixels of a word and of those around it.
-    private func total(_ left: Int, _ top: Int, _ table: [Errors]) -> Int {
-        var sum = 0
-        for place in 0..<60 where !Self.isCorner(place) {
-            let weight = weight(left - 1 + place % 10, top - 1 + place / 10)
-            sum += Int(table[place][weight])
-        }
-        return sum
-    }
-
-    /// Returns the weights that a word can store for a pixel.
-    private static func choices(_ place: Int, _ mode: Mode) -> ClosedRange<Int> {
-        // The low bits of pixels 0 and (4, 2) are flags.
-        let isFlag = place == 0 || (place == 20 && mode != .four)
-        return mode == .direct || isFlag ? 0...1 : 2...5
-    }
-
-    private static let levels: InlineArray<6, UInt8> = [0, 8, 0, 3, 5, 8]
-
-    /// Stores the best weight for each pixel by itself.
-    private mutating func setNearest(
-        _ left: Int, _ top: Int, _ mode: Mode, _ table: [Errors]
-    ) {
-        for place in 0..<32 {
-            let (x, y) = (place % 8, place / 8)
-            guard mode == .direct || (x ^ y) & 1 == 0 else { continue }
-            let errors = table[(y + 1) * 10 + x + 1]
-            var (least, result) = (Int32.max, UInt8(0))
-            for choice in Self.choices(place, mode) {
-                let level = Self.levels[choice]
-                if errors[Int(level)] < least { (least, result) = (errors[Int(level)], level) }
+        modes[word(wordX, wordY)] = weights.choose()
+        for y in 0..<4 {
+            for x in 0..<8 {
+                stored[pixel(left + x, top + y)] = weights.stored[PVRTC2Weights.place(x, y)]
             }
-            stored[pixel(left + x, top + y)] = result
         }
     }
-
-    /// Tries all weights of each pixel of which others can be means.
-    ///
-    /// - Returns: whether one has changed.
-    private mutating func descend(
-        _ left: Int, _ top: Int, _ mode: Mode, _ table: [Errors]
-    ) -> Bool {
-        var hasChanged = false
-        for place in 0..<32 {
-            let (x, y) = (place % 8, place / 8)
-            guard (x ^ y) & 1 == 0 else { continue }
-            let index = pixel(left + x, top + y)
-            func sum() -> Int32 {
-                var sum: Int32 = 0
-                for (dx, dy) in Self.neighborhood {
-                    let weight = weight(left + x + dx, top + y + dy)
-                    sum += table[(y + dy + 1) * 10 + x + dx + 1][weight]
-                }
-                return sum
-            }
-            let before = stored[index]
-            var (least, result) = (sum(), before)
-            for choice in Self.choices(place, mode) where Self.levels[choice] != before {
-                stored[index] = Self.levels[choice]
-                let error = sum()
-                if error < least { (least, result) = (error, Self.levels[choice]) }
-            }
-            stored[index] = result
-            hasChanged = hasChanged || result != before
-        }
-        return hasChanged
-    }
-
-    private static let neighborhood = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)]
 
     // MARK: - Colours
 

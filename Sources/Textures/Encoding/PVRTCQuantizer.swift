@@ -30,11 +30,8 @@ struct PVRTCQuantizer {
     static func quantized(
         _ color: SIMD4<Float>, _ end: End, isOpaque: Bool
     ) -> SIMD4<Int16> {
-        let rounded = color.rounded(.toNearestOrAwayFromZero)
-        let limit = SIMD4<Float>(31, 31, 31, 15)
-        let limited = rounded.replacing(with: 0, where: rounded .< 0)
-        var result = SIMD4<Int16>(
-            limited.replacing(with: limit, where: limited .> limit))
+        let limited = color.limited(to: SIMD4(31, 31, 31, 15))
+        var result = SIMD4<Int16>(truncatingIfNeeded: limited.nearestIntegers)
         if isOpaque {
             result.w = 15
             if end == .a { result.z = nearest4[Int(result.z)] }

@@ -13,6 +13,8 @@ public struct Texture: Sendable {
     public var alpha: TextureHeader.Alpha
     /// The blocks of each mip level, largest first.
     public var levels: [[UInt8]]
+    /// Whether files state that colours are linear instead of sRGB; the blocks are the same.
+    public var isLinear = false
 
     /// A texture of these levels.
     ///
@@ -38,10 +40,9 @@ public struct Texture: Sendable {
         let numbers = numbers
         var file = PVRReader.magic3
         let number = numbers.pvr + (format.isPVRTC && alpha != .opaque ? 1 : 0)
-        let isSRGB = numbers.isSRGB ? 1 : 0
         file.appendLittleEndian32(
-            alpha == .premultiplied ? 2 : 0, number, 0, isSRGB, 0, size.height, size.width, 1, 1,
-            1, levels.count, 0)
+            alpha == .premultiplied ? 2 : 0, number, 0, isSRGB ? 1 : 0, 0, size.height, size.width,
+            1, 1, 1, levels.count, 0)
         return file + levels.joined()
     }
 
@@ -65,7 +66,16 @@ public struct Texture: Sendable {
         }
     }
 
-    /// Returns a KTX file of version 2, in sRGB; one or two channels are linear.
+    private var isSRGB: Bool { numbers.isSRGB && !isLinear }
+
+    /// The number of the format in Vulkan, where that of a linear format precedes the one in sRGB.
+    private var vulkanFormat: Int {
+        let numbers = numbers
+        guard numbers.isSRGB, isLinear else { return numbers.vulkan }
+        return numbers.vulkan - (format.isPVRTC ? 4 : 1)
+    }
+
+    /// Returns a KTX file of version 2, in sRGB unless it is linear; one or two channels are linear.
     ///
     /// - Precondition: the format is PVRTC or one that ``BlockEncoder`` encodes.
     public func ktx2File() -> [UInt8] {
@@ -84,7 +94,7 @@ public struct Texture: Sendable {
         let start = KTX2Reader.headerByteCount + levels.count * KTX2Reader.levelEntryByteCount
         var file = KTX2Reader.magic
         file.appendLittleEndian32(
-            numbers.vulkan, 1, size.width, size.height, 0, 0, 1, levels.count, 0)
+            vulkanFormat, 1, size.width, size.height, 0, 0, 1, levels.count, 0)
         file.appendLittleEndian32(
             start, descriptor.count, start + descriptor.count, values.count, 0, 0, 0, 0)
         // Levels are stored smallest first, each at a multiple of its block.
@@ -118,7 +128,7 @@ public struct Texture: Sendable {
             default: [0]
             }
         let byteCount = 24 + 16 * channels.count
-        let (model, primaries, transfer) = (numbers.model, 1, numbers.isSRGB ? 2 : 1)
+        let (model, primaries, transfer) = (numbers.model, 1, isSRGB ? 2 : 1)
         let flags = alpha == .premultiplied ? 1 : 0
         let block = format.blockSize
         var bytes: [UInt8] = []
@@ -129,7 +139,7 @@ public struct Texture: Sendable {
         let bitCount = format.blockByteCount * 8 / channels.count
         for (number, channel) in channels.enumerated() {
             // The offset and the number of bits less 1; alpha is linear in any case.
-            let isLinear = channel == 15 && numbers.isSRGB ? 0x10 : 0
+            let isLinear = channel == 15 && isSRGB ? 0x10 : 0
             bytes.appendLittleEndian32(
                 number * bitCount | (bitCount - 1) << 16 | (channel | isLinear) << 24, 0, 0,
                 0xFFFF_FFFF)

@@ -26,6 +26,10 @@ bool calotype_guard_was_hit(const calotype_guard *guard);
 /// Ends the guard; must be called before the mapping is unmapped.
 void calotype_end_guard(calotype_guard *guard);
 
+/// Reads `byte_count` bytes of a mapping, so that the first accesses to them cause neither page faults nor, if they
+/// fit, cache misses.
+void calotype_read_ahead(const void *start, size_t byte_count);
+
 /// Creates shared memory whose size is sealed. Returns its descriptor or a negated errno.
 int calotype_shared_memory(size_t byte_count);
 /// Seals shared memory against writes; fails while a process has a writable mapping of it. Returns 0 or
