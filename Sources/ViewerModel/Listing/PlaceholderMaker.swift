@@ -2,6 +2,7 @@
 
 package import EncodedImages
 package import ImageCommands
+internal import ImageLoading
 internal import Pixels
 package import Placeholders
 
@@ -30,14 +31,16 @@ package struct PlaceholderMaker: Sendable {
 
     /// Makes the placeholder of an image.
     ///
-    /// - Parameter path: the path of the file.
-    /// - Returns: `nil` if it takes longer to make, or the file is damaged.
-    package func placeholder(of path: String) -> ThumbHash? {
-        guard
-            let bytes = try? EncodedBytes(opening: path, limits: limits),
+    /// - Parameters:
+    ///   - name: the name of the image.
+    ///   - folder: the folder that contains it.
+    /// - Returns: `nil` if it takes longer to make, or the image is damaged.
+    package func placeholder(of name: String, in folder: any ImageFolder) -> ThumbHash? {
+        guard let bytes = try? folder.bytes(of: name, limits),
             let source = try? ImageSource(bytes, codecs: codecs, limits: limits)
         else { return nil }
-        let image = embedded(source) ?? shared(path) ?? small(source)
+        let original = folder.original(of: name)
+        let image = embedded(source) ?? shared(original) ?? small(source)
         guard let image, (try? bytes.checkUnchanged()) != nil else { return nil }
         return ThumbHash(image)
     }
@@ -57,12 +60,19 @@ package struct PlaceholderMaker: Sendable {
         options.acceptsTruncated = false
         guard let image = try? thumbnail.image(options) else { return nil }
         guard isTurned else { return image.turned(source.header.orientation) }
-        let pixel = image.resized(SampleRegion(image.size), to: PixelSize(width: 1, height: 1))
+        return Self.average(of: image, SampleRegion(image.size), source.pixelSize)
+    }
+
+    /// Returns an image of the average colour of a region, with the aspect ratio of another image.
+    private static func average(
+        of image: PixelBuffer, _ region: SampleRegion, _ size: PixelSize
+    ) -> PixelBuffer {
+        let pixel = image.resized(region, to: PixelSize(width: 1, height: 1))
         let side = ThumbHash.placeholderSide
         return pixel.resized(
             SampleRegion(pixel.size),
             to: ResizeGeometry(
-                of: source.pixelSize, into: PixelSize(width: side, height: side), mode: .fit
+                of: size, into: PixelSize(width: side, height: side), mode: .fit
             ).size)
     }
 
@@ -75,8 +85,8 @@ package struct PlaceholderMaker: Sendable {
             height: height)
     }
 
-    private func shared(_ path: String) -> PixelBuffer? {
-        guard let thumbnail = shared?.thumbnail(of: path),
+    private func shared(_ original: ImageRequest.Source) -> PixelBuffer? {
+        guard case .file(let path) = original, let thumbnail = shared?.thumbnail(of: path),
             let bytes = try? EncodedBytes(opening: thumbnail, limits: limits)
         else { return nil }
         return image(try? ImageSource(bytes, codecs: codecs, limits: limits))
