@@ -128,6 +128,10 @@ let package = Package(
         .target(name: "Placeholders", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "Sprites", dependencies: ["EncodedImages", "Pixels"]),
         .target(name: "AssetCatalogs", dependencies: ["EncodedImages", "Pixels"]),
+        .target(
+            name: "CInflate", dependencies: ["CLazyLibrary"], path: "Sources/Archives/CInflate"),
+        .target(
+            name: "Archives", dependencies: ["CInflate", "EncodedImages"], exclude: ["CInflate"]),
         .target(name: "LoadScheduling", dependencies: ["EncodedImages"]),
         .target(
             name: "DiskStore",
@@ -243,7 +247,9 @@ let package = Package(
         .target(
             name: "ViewerModel",
             dependencies: [
-                "EncodedImages", "ImageCommands", "ImageLoading", "Pixels", "Placeholders",
+                "Archives", "EncodedImages", "HTTPCaching", "ImageCommands", "ImageLoading",
+                "LoadScheduling", "Pixels", "Placeholders",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
             name: "CGTK", path: "Sources/ViewerGTK/CGTK",
@@ -257,8 +263,9 @@ let package = Package(
         .executableTarget(
             name: "ViewerGTK",
             dependencies: [
-                "CGTK", "DecoderSandbox", "EncodedImages", "ImageCodecs", "ImageCommands",
-                "ImageLoading", "LoadScheduling", "Pixels", "Placeholders", "ViewerModel",
+                "CGTK", "DecoderSandbox", "EncodedImages", "HTTPCaching", "HTTPLoading",
+                "ImageCodecs", "ImageCommands", "ImageLoading", "LoadScheduling", "Pixels",
+                "Placeholders", "ViewerModel",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["CGTK"]),
         // The program that file managers execute for each image without a thumbnail.
@@ -412,9 +419,14 @@ let package = Package(
         .testTarget(
             name: "ViewerModelTests",
             dependencies: [
-                "EncodedImages", "ImageCodecs", "ImageCommands", "ImageLoading", "ImageTesting",
-                "Pixels", "Placeholders", "ViewerModel",
+                "Archives", "EncodedImages", "HTTPCaching", "ImageCodecs", "ImageCommands",
+                "ImageLoading", "ImageTesting", "LoadScheduling", "LoadingTesting", "Pixels",
+                "Placeholders", "ViewerModel",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "ArchivesTests", dependencies: ["Archives", "EncodedImages", "ImageTesting"]),
         .testTarget(
             name: "ImageServerTests",
             dependencies: [
@@ -422,7 +434,7 @@ let package = Package(
                 "HTTPLoading", "HTTPTesting",
                 "ImageCodecs",
                 "ImageLoading", "ImageServer", "ImageTesting", "LoadScheduling", "MessageDigests",
-                "PhotoLibrary", "Pixels", "Placeholders", "Sprites",
+                "PhotoLibrary", "Pixels", "Placeholders", "Sprites", "ViewerModel",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

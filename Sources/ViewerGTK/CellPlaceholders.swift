@@ -31,7 +31,7 @@ final class CellPlaceholders {
     private let pipeline: ImagePipeline
     private let maker: PlaceholderMaker
     private let queue: WorkQueue
-    private let folder: String
+    private let folder: any ImageFolder
 
     /// The side of a placeholder, which contains at most seven half-periods.
     private static let side = 16
@@ -41,8 +41,8 @@ final class CellPlaceholders {
     /// - Parameters:
     ///   - engine: has the store of placeholders, and the threads that make others.
     ///   - shared: the thumbnails that file managers share.
-    ///   - folder: the path of the folder.
-    init(_ engine: ImageEngine, _ shared: ThumbnailCache?, folder: String) {
+    ///   - folder: the folder.
+    init(_ engine: ImageEngine, _ shared: ThumbnailCache?, _ folder: any ImageFolder) {
         pipeline = engine.pipeline
         queue = engine.drafts
         maker = PlaceholderMaker(
@@ -61,11 +61,18 @@ final class CellPlaceholders {
     }
 
     @concurrent private static func read(
-        _ names: [String], _ folder: String, _ pipeline: ImagePipeline
+        _ names: [String], _ folder: any ImageFolder, _ pipeline: ImagePipeline
     ) async -> [ComparedByBytes: Entry] {
-        let files = names.map {
-            try? FileIdentity(path: ViewerModel.path(of: $0, in: folder))
+        guard folder.kind == .files else {
+            return Dictionary(
+                names.map { name in
+                    let hash = folder.placeholder(of: name)
+                    // A server has sent all that it has.
+                    let none = folder.kind == .server ? Entry.absent : .missing
+                    return (ComparedByBytes(name), hash.map { .stored($0) } ?? none)
+                }, uniquingKeysWith: { $1 })
         }
+        let files = names.map { try? FileIdentity(path: folder.original(of: $0).name) }
         let facts = (try? await pipeline.storedFacts(for: files.compactMap { $0 })) ?? [:]
         return Dictionary(
             zip(names, files).map { name, file in
@@ -89,9 +96,9 @@ final class CellPlaceholders {
     private func makeWanted() async {
         while let name = wanted.popFirst(), !Task.isCancelled {
             entries[name] = .absent
-            let path = ViewerModel.path(of: name.wrappedValue, in: folder)
-            let hash = try? await queue.run(.visible) { [maker] () throws(LoadError) in
-                maker.placeholder(of: path)
+            let hash = try? await queue.run(.visible) {
+                [maker, folder] () throws(LoadError) in
+                maker.placeholder(of: name.wrappedValue, in: folder)
             }
             guard case .absent? = entries[name], let hash = hash ?? nil else { continue }
             entries[name] = .stored(hash)

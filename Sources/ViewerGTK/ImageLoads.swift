@@ -4,6 +4,7 @@
 internal import DecoderSandbox
 internal import Dispatch
 internal import EncodedImages
+internal import HTTPCaching
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -25,6 +26,8 @@ struct ImageEngine: Sendable {
     let tileStores: TileStores
     /// The threads that make placeholders.
     let drafts: WorkQueue
+    /// The connections to servers.
+    let connections = ServerConnections()
 
     /// The priority of decoding by the scale of `nice`: at that of the window, decoding on all cores
     /// delays frames.
@@ -59,6 +62,12 @@ struct ImageEngine: Sendable {
         try? makeFolder(cacheFolder, mode: 0o700)
         pipelineConfiguration.store = try? RenditionStore(
             directory: "\(cacheFolder)/viewer", byteLimit: 512 << 20, logger: logger)
+        var loading = HTTPLoader.Configuration()
+        // The user chose the server; a grid appears as fast as it answers.
+        (loading.startRate, loading.startBurst) = (1_000, 200)
+        pipelineConfiguration.web = HTTPLoader(
+            transport: connections, store: nil, codecs: builtInCodecs, configuration: loading,
+            logger: logger)
         pipeline = ImagePipeline(
             codecs: builtInCodecs.decoded(by: sandbox), configuration: pipelineConfiguration,
             logger: logger)
@@ -72,6 +81,8 @@ struct ImageEngine: Sendable {
 final class ImageLoads {
     let pipeline: ImagePipeline
     let tileStores: TileStores
+    /// The folder whose images are loaded.
+    var folder: any ImageFolder
     /// The conversion to the colours of the monitor, if they are known.
     var monitor: MonitorConversion?
     /// Loads the images before and after those that are displayed.
@@ -80,7 +91,8 @@ final class ImageLoads {
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
 
-    init(_ engine: ImageEngine) {
+    init(_ engine: ImageEngine, _ folder: any ImageFolder) {
+        self.folder = folder
         (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
         neighbours = ImagePrefetcher(pipeline: pipeline)
     }
@@ -91,9 +103,17 @@ final class ImageLoads {
     /// displayed one.
     func resize(to view: PixelSize) { pipeline.memory.byteLimit = max(16 << 20, 8 * 3 * view.area) }
 
-    /// Returns the request for an image in the colours of the monitor.
-    func request(_ path: String, _ options: DecodeOptions) -> ImageRequest {
-        var request = ImageRequest(path: path, options: options)
+    /// Returns the request for an image, in the colours of the monitor, that is fitted into a box.
+    func request(_ name: String, fitting box: PixelSize) -> ImageRequest {
+        request(
+            folder.source(of: name, filling: box.largestSide, isStill: false),
+            DecodeOptions(box: box))
+    }
+
+    private func request(
+        _ source: ImageRequest.Source, _ options: DecodeOptions
+    ) -> ImageRequest {
+        var request = ImageRequest(source, options: options)
         if let monitor {
             request.options = MonitorConversion.options(options)
             request.processors = [monitor]
@@ -104,10 +124,10 @@ final class ImageLoads {
     }
 
     /// Returns the request for the image of a cell.
-    func cellRequest(_ path: String, side: Int) -> ImageRequest {
+    func cellRequest(_ name: String, side: Int) -> ImageRequest {
         var options = DecodeOptions(maximumSide: side)
         options.embeddedThumbnail = .ifLargeEnough
-        var request = request(path, options)
+        var request = request(folder.source(of: name, filling: side, isStill: true), options)
         request.storeUse = .all
         return request
     }
@@ -137,8 +157,8 @@ final class ImageLoads {
         if prefetched != grid {
             prefetcher?.stop()
             prefetched = grid
-            let paths = viewer
-            let request = cellRequest("", side: grid.side)
+            let (list, folder, side) = (viewer.list, folder, grid.side)
+            let request = cellRequest("", side: side)
             var configuration = ScrollPrefetcher.Configuration()
             configuration.maximumItemCount = 120
             configuration.width = 4
@@ -149,7 +169,7 @@ final class ImageLoads {
                 pipeline: pipeline, layout: grid.layout, configuration: configuration
             ) { index in
                 var request = request
-                request.source = .file(paths.path(paths.list[index]))
+                request.source = folder.source(of: list[index], filling: side, isStill: true)
                 return request
             }
         }
@@ -157,6 +177,32 @@ final class ImageLoads {
         let offset = viewer.motion.offset
         prefetcher?.update(
             visible: offset..<offset + Double(grid.height), velocity: viewer.motion.velocity)
+    }
+
+    /// Returns the size of an image; `nil` if it is unknown before the image is loaded.
+    func pixelSize(of name: String) async -> PixelSize? {
+        if let size = folder.pixelSize(of: name) { return size }
+        guard case .file(let path) = folder.original(of: name) else { return nil }
+        return try? await pipeline.facts(for: path).pixelSize
+    }
+
+    /// Returns the metadata of an image; none if it cannot be loaded.
+    func metadataFields(of name: String) async -> MetadataFields {
+        let source = folder.original(of: name)
+        if case .file(let path) = source {
+            return (try? await pipeline.metadataFields(of: path)) ?? MetadataFields()
+        }
+        guard let bytes = try? await pipeline.data(for: ImageRequest(source)) else {
+            return MetadataFields()
+        }
+        return await Self.metadataFields(of: bytes, pipeline)
+    }
+
+    @concurrent private static func metadataFields(
+        of bytes: EncodedBytes, _ pipeline: ImagePipeline
+    ) async -> MetadataFields {
+        let source = try? ImageSource(bytes, codecs: pipeline.codecs, limits: pipeline.limits)
+        return (try? source?.metadataFields()) ?? MetadataFields()
     }
 
     /// Cancels the loads of ``prefetch(_:)``.
@@ -171,35 +217,4 @@ final class ImageLoads {
 
 /// The file name extensions of images in lower case.
 var imageExtensions: Set<String> { Set(builtInCodecs.codecs.flatMap(\.format.extensions)) }
-
-/// Returns whether a name has one of the extensions.
-func isImageName(_ name: String, _ extensions: Set<String>) -> Bool {
-    splitExtension(name).fileExtension.map { extensions.contains($0.lowercased()) } ?? false
-}
-
-/// Lists the images of a folder on a thread of its own.
-///
-/// - Returns: batches of names, the first of which is small, so that it is displayed soon.
-func imageNames(in folder: String) -> AsyncStream<[String]> {
-    AsyncStream { stream in
-        startThread {
-            let extensions = imageExtensions
-            var batch: [String] = []
-            var limit = 200
-            _ = FolderEntry.forEach(in: folder) { entry in
-                guard entry.kind != .folder, entry.kind != .other,
-                    isImageName(entry.name, extensions)
-                else { return }
-                batch.append(entry.name)
-                if batch.count >= limit {
-                    stream.yield(batch)
-                    batch = []
-                    limit = 20_000
-                }
-            }
-            stream.yield(batch)
-            stream.finish()
-        }
-    }
-}
 #endif

@@ -167,15 +167,24 @@ extension ImageLoads {
 
     /// Opens an image for its tiles.
     @concurrent static func tiles(
-        of path: String, _ codecs: CodecSet, _ limits: DecodeLimits, _ stores: TileStores
+        of original: ImageRequest.Source, _ pipeline: ImagePipeline, _ stores: TileStores
     ) async throws(LoadError) -> TiledImage {
-        let identity = try FileIdentity(path: path)
+        let (codecs, limits) = (pipeline.codecs, pipeline.limits)
+        var (name, received) = (original.name, EncodedBytes?.none)
+        if case .file(let path) = original {
+            name += " \(try FileIdentity(path: path).version)"
+        } else {
+            received = try await pipeline.data(for: ImageRequest(original))
+        }
         let source: ImageSource
         do throws(CodecError) {
-            source = try ImageSource(
-                EncodedBytes(opening: path, limits: limits), codecs: codecs, limits: limits)
+            let bytes =
+                if let received { received } else {
+                    try EncodedBytes(opening: original.name, limits: limits)
+                }
+            source = try ImageSource(bytes, codecs: codecs, limits: limits)
         } catch {
-            throw .decodingFailed(path: path, error)
+            throw .decodingFailed(path: original.name, error)
         }
         var configuration = TiledImage.Configuration()
         configuration.tileSide = 512
@@ -185,7 +194,7 @@ extension ImageLoads {
         configuration.usesIndex = isLarge
         configuration.directPixelCount = isLarge ? 8 << 20 : largePixelCount
         return try TiledImage(
-            source, name: "\(path) \(identity.version)", codecs: codecs, store: stores.files,
+            source, name: name, codecs: codecs, store: stores.files,
             queue: stores.queue, cache: stores.cache, configuration: configuration)
     }
 }

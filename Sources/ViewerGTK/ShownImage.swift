@@ -63,7 +63,7 @@ extension ViewerWindow {
         guard viewer.mode == .single else { return }
         loads.neighbours.replace(
             with: viewer.neighbours.map {
-                loads.request(viewer.path(viewer.list[$0]), DecodeOptions(box: box))
+                loads.request(viewer.list[$0], fitting: box)
             })
     }
 
@@ -88,13 +88,13 @@ extension ViewerWindow {
         for image in shown where image.box != box {
             image.load?.cancel()
             image.box = box
-            let request = loads.request(viewer.path(image.name), DecodeOptions(box: box))
+            let request = loads.request(image.name, fitting: box)
             if let loaded = loads.pipeline.cachedImage(for: request), !loaded.isPreview {
                 finish(image, loaded, box, [LoadStep(.memory, "hit")])
                 continue
             }
             if image.size == nil, image.fitted != nil {
-                image.draftLoad = Task { [weak self] in await self?.placeDraft(image, request) }
+                image.draftLoad = Task { [weak self] in await self?.placeDraft(image) }
             }
             image.load = Task { [weak self] in await self?.load(image, request, box) }
         }
@@ -111,11 +111,11 @@ extension ViewerWindow {
     }
 
     /// Places a draft, which needs the size of the image.
-    private func placeDraft(_ image: ShownImage, _ request: ImageRequest) async {
-        guard let facts = try? await loads.pipeline.facts(for: request.source.name),
-            !Task.isCancelled, image.size == nil
+    private func placeDraft(_ image: ShownImage) async {
+        guard let size = await loads.pixelSize(of: image.name), !Task.isCancelled,
+            image.size == nil
         else { return }
-        show(image, size: facts.pixelSize)
+        show(image, size: size)
     }
 
     private func load(_ image: ShownImage, _ request: ImageRequest, _ box: PixelSize) async {
@@ -124,7 +124,7 @@ extension ViewerWindow {
             let loaded = try await loads.image(request, metrics)
             guard !Task.isCancelled else { return }
             finish(image, loaded, box, metrics.steps)
-            show(image, size: loaded.originalSize)
+            show(image, size: image.size ?? loaded.originalSize)
         } catch {
             guard !Task.isCancelled else { return }
             image.failure = error.reason
@@ -138,11 +138,13 @@ extension ViewerWindow {
         image.draftLoad?.cancel()
         image.fitted = Texture(loaded.image)
         image.loaded = loaded
-        image.size = loaded.originalSize
+        // A server may have reduced the image.
+        let size = loads.folder.pixelSize(of: image.name) ?? loaded.originalSize
+        image.size = size
         image.histogram = nil
-        image.facts = facts(loaded, steps)
+        image.facts = facts(loaded, size, steps)
         startAnimation(
-            image, loads.request(viewer.path(image.name), DecodeOptions(box: box)),
+            image, loads.request(image.name, fitting: box),
             frameCount: loaded.originalFrameCount)
         if image === current { prefetchNeighbours(box) }
     }
@@ -155,10 +157,10 @@ extension ViewerWindow {
         calotype_window_redraw()
     }
 
-    private func facts(_ loaded: LoadedImage, _ steps: [LoadStep]) -> [ViewerText] {
-        var facts: [ViewerText] = [
-            .pixels("\(loaded.originalSize)", displayed: "\(loaded.image.size)")
-        ]
+    private func facts(
+        _ loaded: LoadedImage, _ size: PixelSize, _ steps: [LoadStep]
+    ) -> [ViewerText] {
+        var facts: [ViewerText] = [.pixels("\(size)", displayed: "\(loaded.image.size)")]
         facts += steps.compactMap { step in
             ViewerText.LoadStepName(rawValue: step.stage.rawValue).map {
                 .step($0, detail: step.detail, duration: step.duration.formattedMilliseconds)
@@ -191,13 +193,15 @@ extension ViewerWindow {
                 if placement.isEnlarged { tiles.update(placement) }
                 continue
             }
-            guard placement.isEnlarged || placement.image.area >= ImageLoads.largePixelCount,
+            // Tiles need the original, which a server has to send first.
+            let isLarge = placement.image.area >= ImageLoads.largePixelCount
+            guard placement.isEnlarged || isLarge && viewer.kind != .server,
                 image.tilesLoad == nil
             else { continue }
-            let path = viewer.path(image.name)
+            let original = loads.folder.original(of: image.name)
             image.tilesLoad = Task { [weak self, loads] in
                 let tiled = try? await ImageLoads.tiles(
-                    of: path, loads.pipeline.codecs, loads.pipeline.limits, loads.tileStores)
+                    of: original, loads.pipeline, loads.tileStores)
                 guard let self, let tiled, !Task.isCancelled else { return }
                 image.tiles = ImageTiles(tiled, loads.monitor)
                 loadTiles()
@@ -211,12 +215,11 @@ extension ViewerWindow {
         guard viewer.showsInfo, let image = current, let loaded = image.loaded,
             image.histogram == nil, image.infoLoad == nil
         else { return }
-        let path = viewer.path(image.name)
         image.infoLoad = Task { [weak self, loads] in
-            let fields = try? await loads.pipeline.metadataFields(of: path)
+            let fields = await loads.metadataFields(of: image.name)
             let histogram = await Self.histogram(loaded.image)
             guard let self, !Task.isCancelled else { return }
-            image.metadata = MetadataFacts(fields ?? MetadataFields()).lines
+            image.metadata = MetadataFacts(fields).lines
             image.histogram = Texture(histogram)
             image.infoLoad = nil
             _ = self

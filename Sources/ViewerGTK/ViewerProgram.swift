@@ -16,9 +16,10 @@ internal import ViewerModel
 @main
 enum ViewerProgram {
     private static let usage = """
-        usage: calotype view [OPTION]... [FILE|FOLDER]
+        usage: calotype view [OPTION]... [FILE|FOLDER|ARCHIVE|URL]
 
-        Opens an image, with the others of its folder, or a folder in a window. ? lists the keys, which
+        Opens an image, with the others of its folder, a folder or a ZIP archive in a window, or a folder or an
+        image of a Calotype server, such as http://127.0.0.1:8080/house/. ? lists the keys, which
         $XDG_CONFIG_HOME/calotype/keys changes (KEY = COMMAND on each line).
 
           --profile FILE     convert to this ICC profile instead of that of the monitor

@@ -14,17 +14,18 @@ extension ViewerWindow {
     private static let printedSide = 3508
 
     /// Loads an image in the size of a page, in sRGB, and lets the user print it.
-    func print(_ path: String) {
+    func print(_ name: String) {
         printing?.cancel()
         var request = ImageRequest(
-            path: path, options: DecodeOptions(maximumSide: Self.printedSide))
+            loads.folder.original(of: name),
+            options: DecodeOptions(maximumSide: Self.printedSide))
         request.storeUse = []
         request.memoryUse = []
         printing = Task { [weak self, loads, request] in
             do throws(FileFailure) {
                 let image = try await loads.image(request).image.converted(to: .rgb8)
                 guard !Task.isCancelled else { return }
-                Self.print(image, name: splitFolder(path).file)
+                Self.print(image, name: name)
             } catch {
                 self?.show(error)
             }
@@ -42,7 +43,7 @@ extension ViewerWindow {
     /// Displays a file or a folder that another process was started for.
     func open(_ uri: String) {
         do throws(FileFailure) {
-            open(try OpenedPath(uri))
+            try open(OpenedPath(uri))
         } catch {
             show(error)
         }
@@ -54,7 +55,8 @@ extension ViewerWindow {
         change()
     }
 
-    private func show(_ error: FileFailure) {
+    /// Shows an error of the system.
+    func show(_ error: FileFailure) {
         message = "\(error)"
         change()
     }

@@ -88,7 +88,7 @@ extension ViewerWindow {
         for name in names {
             var cell = cells[name] ?? Cell()
             guard !cell.isComplete else { continue }
-            let request = loads.cellRequest(viewer.path(name.wrappedValue), side: side)
+            let request = loads.cellRequest(name.wrappedValue, side: side)
             if cell.load == nil, let loaded = loads.pipeline.cachedImage(for: request),
                 !loaded.isPreview
             {

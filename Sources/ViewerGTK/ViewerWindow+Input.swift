@@ -112,6 +112,7 @@ extension ViewerWindow {
 
     /// Returns the URI of the file that is dragged out of the window, which starts at a cell.
     func draggedURI(x: Double, y: Double) -> String? {
+        guard viewer.kind == .files else { return nil }
         var index: Int?
         if viewer.mode == .grid {
             index = viewer.grid.cell(atX: x, y: y, offset: viewer.motion.offset)

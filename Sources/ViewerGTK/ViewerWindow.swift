@@ -67,16 +67,19 @@ final class ViewerWindow {
             ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap(environmentValue).first ?? "C"
         language = ViewerLanguage(locale: locale)
         viewer = Viewer(
-            folder: path.folder, first: path.file,
+            folder: path.folder, first: path.file, kind: path.kind,
             editor: FolderEditor(trashFolder: "\(data)/Trash"),
             isRightToLeft: ViewerLanguage.isRightToLeft(locale: locale))
         var map = KeyMap()
         let configuration = environmentValue("XDG_CONFIG_HOME") ?? "\(home)/.config"
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
-        engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
-        loads = ImageLoads(engine)
-        placeholders = CellPlaceholders(engine, Self.thumbnails, folder: path.folder)
+        let engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
+        self.engine = engine
+        let folder = try path.open(
+            extensions: imageExtensions, transport: engine.connections)
+        loads = ImageLoads(engine, folder)
+        placeholders = CellPlaceholders(engine, Self.thumbnails, folder)
         measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
         do throws(FileFailure) {
             loads.monitor = try MonitorConversion.make(options.profile)
@@ -95,6 +98,7 @@ final class ViewerWindow {
             engine.drafts.stop()
             watchSource?.cancel()
             loads.close()
+            engine.connections.close()
         }
         startListing()
         var events = unsafe calotype_window_events()
@@ -105,12 +109,18 @@ final class ViewerWindow {
     }
 
     /// Displays an image or a folder that another process was started for.
-    func open(_ path: OpenedPath) {
+    ///
+    /// - Throws: ``FileFailure``; the window then stays as it is.
+    func open(_ path: OpenedPath) throws(FileFailure) {
+        let isOther = !viewer.folder.utf8.elementsEqual(path.folder.utf8)
+        let folder =
+            isOther
+            ? try path.open(
+                extensions: imageExtensions, transport: engine.connections) : loads.folder
         setSlideshow(false)
         message = nil
-        let old = viewer.folder
-        viewer.show(path.file, in: path.folder)
-        if !viewer.folder.utf8.elementsEqual(old.utf8) {
+        viewer.show(path.file, in: path.folder, kind: path.kind)
+        if isOther {
             listing?.cancel()
             watchSource?.cancel()
             watchSource = nil
@@ -118,7 +128,8 @@ final class ViewerWindow {
             loads.endPrefetching()
             endShown()
             endCells()
-            placeholders = CellPlaceholders(engine, Self.thumbnails, folder: viewer.folder)
+            loads.folder = folder
+            placeholders = CellPlaceholders(engine, Self.thumbnails, folder)
             startListing()
         }
         change()
@@ -131,22 +142,28 @@ final class ViewerWindow {
     private func startListing() {
         loadShown()
         followFolder()
-        listing = Task { [weak self, folder = viewer.folder] in
+        listing = Task { [weak self, folder = loads.folder] in
             // Merging many names would delay the first frame with the image, whose load starts again
             // when the window gets its size.
             for _ in 0..<4 where self?.current?.loaded == nil { await self?.current?.load?.value }
-            for await names in imageNames(in: folder) {
+            do {
+                for try await names in folder.names() {
+                    guard let self, !Task.isCancelled else { return }
+                    self.viewer.add(names)
+                    self.change()
+                    await self.placeholders.read(names)
+                }
+            } catch {
                 guard let self, !Task.isCancelled else { return }
-                self.viewer.add(names)
+                self.message = "\(error)"
                 self.change()
-                await self.placeholders.read(names)
             }
         }
     }
 
     /// Shows what other programs change in the folder.
     private func followFolder() {
-        guard let watch = FolderWatch(viewer.folder) else { return }
+        guard viewer.kind == .files, let watch = FolderWatch(viewer.folder) else { return }
         let source = DispatchSource.makeReadSource(
             fileDescriptor: watch.descriptor, queue: .main)
         source.setEventHandler { [weak self] in
@@ -181,9 +198,13 @@ final class ViewerWindow {
     /// Lists the folder again, after changes were lost.
     private func listAgain() {
         listing?.cancel()
-        listing = Task { [weak self, folder = viewer.folder] in
+        listing = Task { [weak self, folder = loads.folder] in
             var all: [String] = []
-            for await names in imageNames(in: folder) { all += names }
+            do {
+                for try await names in folder.names() { all += names }
+            } catch {
+                return
+            }
             guard let self, !Task.isCancelled else { return }
             endShown()
             endCells()
@@ -259,7 +280,7 @@ final class ViewerWindow {
             let stem = splitExtension(name).name
             unsafe calotype_ask_for_name(
                 text(.command(.rename)), name, Int32(stem.unicodeScalars.count))
-        case .print(let path): print(path)
+        case .print(let name): print(name)
         case .setWallpaper(let path): unsafe calotype_set_wallpaper(path)
         case .openWith(let path): unsafe calotype_open_with(path)
         }

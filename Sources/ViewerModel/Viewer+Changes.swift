@@ -36,7 +36,8 @@ extension Viewer {
     /// - Returns: what the window does in addition to drawing.
     package mutating func rename(to newName: String) -> [Effect] {
         guard let name = list.current, !newName.utf8.elementsEqual(name.utf8) else { return [] }
-        guard !newName.isEmpty, !newName.contains("/"), newName != ".", newName != ".." else {
+        guard kind == .files else { return [.message(.isReadOnly(kind))] }
+        guard isFileName(newName) else {
             return [.message(.isNoName(newName))]
         }
         return attempt { viewer throws(FileFailure) in

@@ -8,6 +8,7 @@ extension Viewer {
     /// - Returns: what the window does in addition to drawing.
     package mutating func perform(_ command: ViewerCommand) -> [Effect] {
         if review != nil, let effects = performInReview(command) { return effects }
+        if kind != .files, let refusal = refusal(of: command) { return [.message(refusal)] }
         switch command {
         case .quit: return [.close]
         case .leave: return leave()
@@ -31,11 +32,22 @@ extension Viewer {
         case .copy:
             return list.current.map { [.copy(path($0)), .message(.isInClipboard($0))] } ?? []
         case .openWith: return list.current.map { [.openWith(path($0))] } ?? []
-        case .print: return list.current.map { [.print(path($0))] } ?? []
+        case .print: return list.current.map { [.print($0)] } ?? []
         case .wallpaper: return list.current.map { [.setWallpaper(path($0))] } ?? []
         default: return change(command)
         }
         return []
+    }
+
+    /// Returns why a command is not performed on images that are not files; `nil` if it is performed.
+    private func refusal(of command: ViewerCommand) -> ViewerText? {
+        switch command {
+        case .trash, .rename, .turnLeft, .turnRight, .review: .isReadOnly(kind)
+        case .copy, .openWith, .wallpaper: .needsFile(kind)
+        default:
+            command.rating != nil || command.moveFolder != nil || command.copyFolder != nil
+                ? .isReadOnly(kind) : nil
+        }
     }
 
     /// Performs the commands of ratings and of numbered folders.

@@ -35,14 +35,16 @@ package struct Viewer: Sendable {
         case copy(String)
         /// An image is opened in another program, by its path.
         case openWith(String)
-        /// An image is printed, by its path.
+        /// An image is printed, by its name.
         case print(String)
         /// An image becomes the background of the desktop, by its path.
         case setWallpaper(String)
     }
 
-    /// The absolute path of the folder.
+    /// The absolute path of the folder or the archive, or its URL.
     package private(set) var folder: String
+    /// Where the images are stored; only files are changed.
+    package private(set) var kind: FolderKind
     /// The images.
     package internal(set) var list: ImageList
     /// What the window displays.
@@ -88,15 +90,17 @@ package struct Viewer: Sendable {
     /// Creates a viewer.
     ///
     /// - Parameters:
-    ///   - folder: the absolute path of the folder.
+    ///   - folder: the absolute path of the folder or the archive, or its URL.
     ///   - first: the name of the image that is opened; `nil` for the grid.
+    ///   - kind: where the images are stored.
     ///   - editor: changes the files.
     ///   - isRightToLeft: whether the first image is at the right.
     package init(
-        folder: String, first: String?, editor: FolderEditor,
+        folder: String, first: String?, kind: FolderKind = .files, editor: FolderEditor,
         isRightToLeft: Bool = false
     ) {
         self.folder = folder
+        self.kind = kind
         self.editor = editor
         self.isRightToLeft = isRightToLeft
         list = ImageList(first: first)
@@ -146,6 +150,7 @@ package struct Viewer: Sendable {
 
     /// Returns the rating of an image from its sidecar, which is read once; `nil` if it has none.
     package mutating func rating(_ name: String) -> Int? {
+        guard kind == .files else { return nil }
         let key = ComparedByBytes(name)
         if let known = ratings[key] { return known }
         let rating = editor.rating(of: path(name))
@@ -253,11 +258,13 @@ package struct Viewer: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name of the image; `nil` for the grid.
-    ///   - folder: the absolute path of the folder.
-    package mutating func show(_ name: String?, in folder: String) {
-        guard folder.utf8.elementsEqual(self.folder.utf8) else {
+    ///   - folder: the absolute path of the folder or the archive, or its URL.
+    ///   - kind: where the images are stored.
+    package mutating func show(_ name: String?, in folder: String, kind: FolderKind = .files) {
+        guard folder.utf8.elementsEqual(self.folder.utf8), kind == self.kind else {
             var other = Viewer(
-                folder: folder, first: name, editor: editor, isRightToLeft: isRightToLeft)
+                folder: folder, first: name, kind: kind, editor: editor,
+                isRightToLeft: isRightToLeft)
             other.isFullScreen = isFullScreen
             other.resize(to: view, density: density)
             self = other

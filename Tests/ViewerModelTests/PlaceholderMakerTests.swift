@@ -52,7 +52,12 @@ import ViewerModel
 
     private func placeholder(_ file: [UInt8]) throws -> ThumbHash? {
         try Data(file).write(to: URL(filePath: path))
-        return maker().placeholder(of: path)
+        return placeholder(maker())
+    }
+
+    private func placeholder(_ maker: PlaceholderMaker) -> ThumbHash? {
+        maker.placeholder(
+            of: "photograph.jpg", in: FileFolder(folder.path, extensions: ["jpg"]))
     }
 
     private func maker(_ shared: ThumbnailCache? = nil) -> PlaceholderMaker {
@@ -96,27 +101,60 @@ import ViewerModel
         }
     }
 
-    @Test("show small images, and no large ones without a thumbnail") func sizes() throws {
+    @Test("show small images, and nothing of damaged ones") func sizes() throws {
         let small = halves(PixelSize(width: 320, height: 180))
         #expect(try placeholder(jpeg(small))?.aspectRatio == ThumbHash(small).aspectRatio)
-        #expect(try placeholder(jpeg(halves(large))) == nil)
         #expect(try placeholder([1, 2, 3]) == nil)
+    }
+
+    @Test("have the average colour of the top of a large image without a thumbnail")
+    func topRows() throws {
+        // The lower half has another colour, which the start of the file does not contain.
+        var image = MutablePixelBuffer(size: PixelSize(width: 1500, height: 2000), format: .rgb8)
+        for y in 0..<2000 {
+            image.withMutableRow(y) { row in
+                for x in 0..<1500 { row[x * 3 + (y < 1000 ? 0 : 2)] = 200 }
+            }
+        }
+        let made = try #require(try placeholder(jpeg(image.finish())))
+        #expect(abs(made.aspectRatio - 0.75) < 0.2)
+        let shown = made.image().converted(to: .rgb8)
+        for y in 0..<shown.size.height {
+            let row = shown.row(y)
+            for x in 0..<shown.size.width {
+                #expect(abs(Int(row[x * 3]) - 200) < 16 && row[x * 3 + 2] < 16)
+            }
+        }
+    }
+
+    @Test("show the first scan of a large progressive image, upright") func firstScan() throws {
+        let photograph = TestImage.photograph(PixelSize(width: 1600, height: 1200))
+        var options = EncodeOptions()
+        options.isProgressive = true
+        let destination = try ImageDestination(
+            format: "jpeg", codecs: builtInCodecs, options: options)
+        let made = try #require(try placeholder(destination.encode(photograph)))
+        let expected = ThumbHash(
+            photograph.resized(
+                SampleRegion(photograph.size), to: PixelSize(width: 32, height: 24)))
+        let comparison = PixelComparison(made.image(), expected.image())
+        #expect(comparison.meanDifference < 8, "\(comparison)")
     }
 
     @Test("show the thumbnail that file managers share, unless it is out of date")
     func shared() throws {
         try Data(jpeg(halves(large))).write(to: URL(filePath: path))
         let cache = ThumbnailCache(folder: folder.path("thumbnails"))
-        #expect(maker(cache).placeholder(of: path) == nil)
+        let colour = try #require(placeholder(maker(cache)))
         let filling = CacheFilling(
             cache: cache, maker: ThumbnailMaker(builtInCodecs), sizes: [.large])
         _ = try filling.fill(path, CancellationFlag())
-        let made = try #require(maker(cache).placeholder(of: path))
+        let made = try #require(placeholder(maker(cache)))
         let expected = ThumbHash(halves(PixelSize(width: 32, height: 18)))
         let comparison = PixelComparison(made.image(), expected.image())
         #expect(comparison.meanDifference < 12, "\(comparison)")
         let past = Date(timeIntervalSince1970: 5)
         try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
-        #expect(maker(cache).placeholder(of: path) == nil)
+        #expect(placeholder(maker(cache)) == colour)
     }
 }

@@ -88,7 +88,7 @@ import ViewerModel
         #expect(whole.folder == folder.path("in"))
         #expect(whole.file == nil)
         #expect(throws: FileFailure.self) { try OpenedPath(folder.path("in/missing.jpg")) }
-        #expect(throws: FileFailure.self) { try OpenedPath("https://example.com/p5.jpg") }
+        #expect(throws: FileFailure.self) { try OpenedPath("ftp://example.com/p5.jpg") }
     }
 
     @Test("renames the current image with its sidecar, and back, but never to no name")

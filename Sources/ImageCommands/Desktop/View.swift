@@ -7,7 +7,7 @@ package struct View: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "view", _superCommandName: "calotype",
         abstract: "Opens an image, or the images of a folder, in a window.",
-        usage: "calotype view [<option> ...] [<file-or-folder>]",
+        usage: "calotype view [<option> ...] [<file>|<folder>|<archive>|<url>]",
         discussion: """
             Requires a build with the trait Viewer, which needs GTK 4. The key ? lists all keys; \
             $XDG_CONFIG_HOME/calotype/keys changes them (KEY = COMMAND on each line). \

@@ -34,6 +34,10 @@ package enum ViewerText: Hashable, Sendable {
     case step(LoadStepName, detail: String, duration: String)
     case profile(String)
     case noMetadata
+    /// Why images that are not files are not changed.
+    case isReadOnly(FolderKind)
+    /// Why images that are not files are not passed to other programs.
+    case needsFile(FolderKind)
 
     /// A step of loading an image.
     package enum LoadStepName: String, Hashable, Sendable {
@@ -122,6 +126,26 @@ package enum ViewerText: Hashable, Sendable {
             )
         case .profile(let name):
             ("converted to the monitor profile \(name)", "umgerechnet in das Monitorprofil \(name)")
+        case .isReadOnly(.archive):
+            (
+                "images in an archive are not changed; extract them first",
+                "Bilder in einem Archiv werden nicht geändert; zuerst entpacken"
+            )
+        case .isReadOnly:
+            (
+                "images on a server are not changed here",
+                "Bilder auf einem Server werden hier nicht geändert"
+            )
+        case .needsFile(.archive):
+            (
+                "other programs need a file; extract the archive first",
+                "andere Programme brauchen eine Datei; zuerst das Archiv entpacken"
+            )
+        case .needsFile:
+            (
+                "other programs need a file; download the image first",
+                "andere Programme brauchen eine Datei; das Bild zuerst herunterladen"
+            )
         default: ("no metadata", "keine Metadaten")
         }
     }
