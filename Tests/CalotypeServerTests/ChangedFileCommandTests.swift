@@ -30,9 +30,9 @@ struct ChangedFileCommandTests {
         ])
     func race(command: [String]) async throws {
         let image = TestImage.photograph(PixelSize(width: 700, height: 500))
-        let picture = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
+        let original = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let (good, changing) = (folder.path("good.png"), folder.path("changing.png"))
-        for path in [good, changing] { try Data(picture).write(to: URL(filePath: path)) }
+        for path in [good, changing] { try Data(original).write(to: URL(filePath: path)) }
 
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         let writer = Thread {
@@ -41,7 +41,7 @@ struct ChangedFileCommandTests {
                 round += 1
                 guard let handle = FileHandle(forWritingAtPath: changing) else { continue }
                 try? handle.truncate(atOffset: round % 7 * 10_000)
-                try? handle.write(contentsOf: Data(picture))
+                try? handle.write(contentsOf: Data(original))
                 try? handle.close()
             }
             end.finish()

@@ -29,8 +29,8 @@ import Testing
     @Test(arguments: ["png", "jpeg"])
     func `embedded images are drawn`(format: String) throws {
         guard builtInCodecs.codec(named: format) != nil else { return }
-        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
-        let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
+        let original = TestImage.photograph(PixelSize(width: 30, height: 20))
+        let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(original)
         let image = try expectSame(
             "<image width='30' height='20' href='\(reference(format, file))'/>")
         #expect(image.row(10).indices.contains { image.row(10)[$0] != 0 })
@@ -39,8 +39,8 @@ import Testing
     @Test func `an embedded image of another format stops only its own worker`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
-        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
+        let original = TestImage.photograph(PixelSize(width: 30, height: 20))
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(original)
         let image = "<image width='30' height='20' href='\(reference("gif", file))'/>"
         #expect(throws: CodecError.decoderStopped(.forbidden)) {
             _ = try source(image, Sandboxes.codecs(sandbox)).image()

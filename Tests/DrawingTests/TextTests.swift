@@ -37,7 +37,7 @@ import Testing
         // Bindings of Pango are packages of Debian, which a virtual environment does not contain.
         let python = URL(filePath: "/usr/bin/python3")
         guard FileManager.default.isExecutableFile(atPath: python.path),
-            let file = try PeerTool.run(python, arguments), let peer = PeerTool.picture(file)
+            let file = try PeerTool.run(python, arguments), let peer = PeerTool.image(file)
         else { return }
         let layout = TextLayout(
             text, font: .named("Sans Bold", size: 40), width: width, fits: .clip)

@@ -15,7 +15,7 @@ import Testing
     func answer(bomb: Bomb) {
         let answers = bomb.answers(EncodedBytes(bomb.bytes()), builtInCodecs)
         switch bomb.answer {
-        case .picture:
+        case .image:
             #expect(answers.isEmpty)
         case .malformed:
             guard case .malformed = answers[.open], case .malformed = answers[.incremental] else {
@@ -116,8 +116,8 @@ import Testing
         let encoder = try #require(builtInCodecs.codec(named: "jpeg")?.encoder)
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestImage.photograph(PixelSize(width: 64, height: 48))
-        let file = Bomb.jpeg(try encoder.encode(picture, options), moreScans: 1_000)
+        let original = TestImage.photograph(PixelSize(width: 64, height: 48))
+        let file = Bomb.jpeg(try encoder.encode(original, options), moreScans: 1_000)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(throws: CodecError.limitExceeded(.scanCount, needed: 101, allowed: 100)) {
             _ = try source.image(DecodeOptions(maximumSide: 100))

@@ -38,7 +38,7 @@ import Testing
                 if !TestBuild.isOptimized, opened.header.storedSize.area > 1_000_000 { continue }
                 let image = try opened.image(options)
                 guard PeerTool.python != nil,
-                    let peer = try? PeerTool.picture("upright.py", [file.name])
+                    let peer = try? PeerTool.image("upright.py", [file.name])
                 else { continue }
                 let comparison = PixelComparison(image.asRGBA, peer)
                 #expect(comparison.meanDifference < 0.75, "\(name): \(comparison)")
@@ -46,7 +46,7 @@ import Testing
                 // A rejected file needs a reason; every file that pillow-heif reads must be read.
                 let hasPeer =
                     PeerTool.python != nil
-                    && (try? PeerTool.picture("upright.py", [file.name])) != nil
+                    && (try? PeerTool.image("upright.py", [file.name])) != nil
                 #expect(!hasPeer, "\(name): \(error)")
             }
         }

@@ -72,14 +72,14 @@ import Testing
         var options = EncodeOptions()
         options.quality = 95
         options.chromaSubsampling = .full
-        let picture = disc(100)
+        let original = disc(100)
         let file = try ImageDestination(format: "jpng", codecs: builtInCodecs, options: options)
-            .encode(picture)
+            .encode(original)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(source.format.name == "jpng" && source.header.hasAlpha)
         let image = try source.image()
-        #expect(alpha(image) == alpha(picture))
-        #expect(signalToNoise(image, picture) > 35, "\(signalToNoise(image, picture)) dB")
+        #expect(alpha(image) == alpha(original))
+        #expect(signalToNoise(image, original) > 35, "\(signalToNoise(image, original)) dB")
         // The file begins with a complete JPEG file.
         let start = try ImageSource(EncodedBytes(Array(file.dropLast(16))), codecs: builtInCodecs)
         #expect(start.format.name == "jpeg")
@@ -89,18 +89,18 @@ import Testing
     func twoFiles(matte: HybridImage.Matte) throws {
         var options = EncodeOptions()
         options.quality = 95
-        let picture = disc(80)
-        var files = try HybridImage.encode(picture, options)
+        let original = disc(80)
+        var files = try HybridImage.encode(original, options)
         if matte == .white {
             files.color = try ImageDestination(
                 format: "jpeg", codecs: builtInCodecs, options: options
-            ).encode(picture)
+            ).encode(original)
         }
         let image = try HybridImage.decode(
             color: files.color, mask: files.mask, matte: matte
         ).image
-        #expect(alpha(image) == alpha(picture))
-        #expect(signalToNoise(image, picture) > 32, "\(signalToNoise(image, picture)) dB")
+        #expect(alpha(image) == alpha(original))
+        #expect(signalToNoise(image, original) > 32, "\(signalToNoise(image, original)) dB")
     }
 
     @Test("a mask is grey, grey RGB or has alpha; other masks are rejected")

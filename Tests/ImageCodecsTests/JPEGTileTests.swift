@@ -87,7 +87,7 @@ struct JPEGTileTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).jpg")
         defer { try? FileManager.default.removeItem(at: path) }
         try Data(file).write(to: path)
-        let expected = try #require(try PeerTool.picture("decode.py", [path.path]))
+        let expected = try #require(try PeerTool.image("decode.py", [path.path]))
         #expect(PixelComparison(image.asRGBA, expected.asRGBA).maximumDifference <= 1)
     }
 

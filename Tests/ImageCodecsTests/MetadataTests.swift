@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    static func picture(_ format: PixelFormat = .rgb8) -> PixelBuffer {
+    static func image(_ format: PixelFormat = .rgb8) -> PixelBuffer {
         TestImage.photograph(PixelSize(width: 40, height: 30), format)
     }
 
@@ -48,7 +48,7 @@ import Testing
     }
 
     private func write(
-        _ format: String, _ blocks: MetadataBlocks, _ image: PixelBuffer = picture()
+        _ format: String, _ blocks: MetadataBlocks, _ image: PixelBuffer = image()
     ) throws(CodecError) -> [UInt8] {
         var options = EncodeOptions()
         options.metadata = blocks
@@ -67,7 +67,7 @@ import Testing
         arguments: [PixelFormat.gray8, .rgb8, .yCbCr420])
     func jpeg(format: PixelFormat) throws {
         let blocks = Self.blocks()
-        let image = Self.picture(format)
+        let image = Self.image(format)
         let file = try write("jpeg", blocks, image)
         #expect(try read(file) == blocks)
         #expect(file.starts(with: [0xFF, 0xD8, 0xFF, 0xE1]), "EXIF comes first")

@@ -142,7 +142,7 @@ import Testing
                 windowByteCount: Self.windows[(tally.files + number) % Self.windows.count],
                 minimumBlocksForTable: (tally.files + number) % 3 == 0
                     ? BandTable.minimumBlockCount : 0)
-            guard let planes, let image = planes.picture else {
+            guard let planes, let image = planes.image else {
                 #expect(plain.components.count == 2, "not handled: \(name)")
                 continue
             }

@@ -18,7 +18,7 @@ import Testing
         arguments: SampleFiles.real(extensions: ["xbm"])
             .filter { $0.lastPathComponent != "xbm_dims.xbm" })
     func pillow(file: URL) throws {
-        let inverted = try #require(try PeerTool.picture("decode.py", [file.path]))
+        let inverted = try #require(try PeerTool.image("decode.py", [file.path]))
         let expected = TestImage.make(inverted.size, .gray8) { x, y, _ in
             255 - inverted.row(y)[x * 4]
         }
@@ -80,8 +80,8 @@ import Testing
     func dither() throws {
         let size = PixelSize(width: 64, height: 64)
         for gray in [0, 64, 128, 200, 255] as [UInt8] {
-            let picture = TestImage.flat(size, .gray8, [gray])
-            let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(picture)
+            let image = TestImage.flat(size, .gray8, [gray])
+            let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(image)
             let bytes = try open(String(decoding: file, as: UTF8.self)).image().packedBytes
             #expect(bytes.allSatisfy { $0 == 0 || $0 == 255 })
             let mean = bytes.reduce(0) { $0 + Int($1) } / bytes.count

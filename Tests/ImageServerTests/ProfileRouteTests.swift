@@ -78,7 +78,7 @@ import Testing
         let image = try Self.image(try await gallery.get("/4096x4096,png/wide.jpg"))
         #expect(image.colorProfile == .sRGB)
         let path = gallery.folder.appending(path: "wide.jpg").path
-        let expected = try #require(try PeerTool.picture("srgb.py", [path]))
+        let expected = try #require(try PeerTool.image("srgb.py", [path]))
         let comparison = PixelComparison(image, expected)
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
         let plain = try Self.image(try await gallery.get("/4096x4096,png/plain.jpg"))

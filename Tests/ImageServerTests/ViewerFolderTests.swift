@@ -44,9 +44,9 @@ import ViewerModel
     @Test("is displayed by the viewer, with sizes and renditions") func viewer() async throws {
         let gallery = try TestGallery()
         for name in ["10.png", "ü 2.png"] {
-            try gallery.picture("house/\(name)", PixelSize(width: 600, height: 300))
+            try gallery.image("house/\(name)", PixelSize(width: 600, height: 300))
         }
-        try gallery.picture("house/trip/a.png")
+        try gallery.image("house/trip/a.png")
         let transport = GalleryTransport(gallery: gallery)
         let folder = ServedFolder(try HTTPURL("http://host/house/"), transport: transport)
         var names: [String] = []

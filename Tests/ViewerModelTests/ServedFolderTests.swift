@@ -20,14 +20,14 @@ import ViewerModel
     private static func page(
         _ names: [String], next: Int? = nil, width: Int = 4000, ladder: [Int] = [256, 512, 1024]
     ) throws -> [UInt8] {
-        let pictures: [String: Any] = [
+        let images: [String: Any] = [
             "name": names, "width": names.map { _ in width }, "height": names.map { _ in 3000 },
             "modified": names.map { _ in 1 }, "version": names.map { "\($0) 1" },
             "error": [String: String](), "placeholder": ["0": "3OcRJYB4d3h/iIeHeEh3eIhw+j3A"],
         ]
         let page: [String: Any] = [
             "folder": "house/trip", "ladder": ladder, "total": names.count, "offset": 0,
-            "next": next.map { $0 as Any } ?? NSNull(), "revision": "1", "pictures": pictures,
+            "next": next.map { $0 as Any } ?? NSNull(), "revision": "1", "pictures": images,
         ]
         return Array(try JSONSerialization.data(withJSONObject: page))
     }

@@ -21,7 +21,7 @@ struct BenchFormats: ParsableCommand {
             blocks; pvrtc is stretched to a square.
 
             Prints a table, or with --json an object: unit, seconds, display, coldCache and \
-            results, an array with an object per series (format, picture, width, height, \
+            results, an array with an object per series (format, image, width, height, \
             byteCount, memoryByteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). After an error \
             it has the keys file and error. --output also writes the results to NAME.json and a \
             chart to NAME.svg.
@@ -70,11 +70,11 @@ struct BenchFormats: ParsableCommand {
 
     func run() throws {
         do {
-            let pictures = [
+            let images = [
                 BenchImage(name: "photograph", image: try photograph()),
                 BenchImage(name: "gradient", image: BenchImage.gradient),
             ]
-            try measure(pictures, try chosenFormats())
+            try measure(images, try chosenFormats())
         } catch let failure as FileFailure {
             report(failure)
             if json { print(failure.json.text()) }
@@ -82,7 +82,7 @@ struct BenchFormats: ParsableCommand {
         }
     }
 
-    private func measure(_ pictures: [BenchImage], _ formats: [String]) throws {
+    private func measure(_ images: [BenchImage], _ formats: [String]) throws {
         let interruption = Interruption()
         var encoding = EncodeOptions()
         encoding.quality = quality
@@ -95,9 +95,9 @@ struct BenchFormats: ParsableCommand {
             folder: folder.path, formats: formats, encoding: encoding, display: display,
             duration: .seconds(seconds))
         let bar = ProgressBar(
-            total: benchmark.seriesCount(pictures), isEnabled: !quiet)
+            total: benchmark.seriesCount(images), isEnabled: !quiet)
         let results = try benchmark.run(
-            pictures, isInterrupted: { interruption.signal != nil },
+            images, isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: false) })
         bar.end()
         if let signal = interruption.signal {

@@ -11,7 +11,7 @@ struct FormatBenchmark {
     /// The result of a series of repetitions.
     struct Result {
         let format: String
-        let picture: String
+        let image: String
         let size: PixelSize
         let byteCount: Int
         /// The memory of the pixels, or of the blocks of a texture, in bytes.
@@ -41,10 +41,10 @@ struct FormatBenchmark {
     let display: Int
     let duration: Duration
 
-    func seriesCount(_ pictures: [BenchImage]) -> Int {
+    func seriesCount(_ images: [BenchImage]) -> Int {
         let shrunk = BenchImage.sizes.filter { $0.largestSide > display }.count
         let decoded = formats.filter { Self.texture($0) == nil }.count
-        return pictures.count * 2 * (formats.count * BenchImage.sizes.count + decoded * shrunk)
+        return images.count * 2 * (formats.count * BenchImage.sizes.count + decoded * shrunk)
     }
 
     /// Measures all combinations of images, sizes and formats.
@@ -53,12 +53,12 @@ struct FormatBenchmark {
     ///   systems that do not evict a file from the page cache.
     /// - Throws: ``FileFailure`` if a file cannot be written, read or decoded.
     func run(
-        _ pictures: [BenchImage], isInterrupted: () -> Bool, didFinish: () -> Void
+        _ images: [BenchImage], isInterrupted: () -> Bool, didFinish: () -> Void
     ) throws(FileFailure) -> [Result] {
         var results: [Result] = []
-        for picture in pictures {
+        for original in images {
             for size in BenchImage.sizes {
-                let image = picture.resized(to: size)
+                let image = original.resized(to: size)
                 for format in formats {
                     let path = "\(folder)/picture.\(format)"
                     let byteCount = try write(image, format, to: path)
@@ -74,7 +74,7 @@ struct FormatBenchmark {
                             else { continue }
                             results.append(
                                 Result(
-                                    format: format, picture: picture.name, size: size,
+                                    format: format, image: original.name, size: size,
                                     byteCount: byteCount, memoryByteCount: times.memory,
                                     isCold: isCold, isShrunk: isShrunk, load: times.load,
                                     total: times.total, repetitions: times.count))

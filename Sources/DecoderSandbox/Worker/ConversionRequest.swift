@@ -11,13 +11,13 @@ struct ConversionRequest {
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader, buffer: MemoryMapping) throws {
-        let picture = try SharedImage(message, &reader)
+        let shared = try SharedImage(message, &reader)
         isExtended = try reader.value()
         memory = try SharedPixels(message.descriptors.dropFirst().first, &reader, buffer: buffer)
         try reader.end()
-        var rest = picture.rest
+        var rest = shared.rest
         image = PixelBuffer(
-            picture.pixels, size: picture.size, format: picture.format,
+            shared.pixels, size: shared.size, format: shared.format,
             colorProfile: try rest.value())
     }
 

@@ -11,13 +11,13 @@ struct EncodeRequest {
 
     /// - Throws: ``WireError``, ``CodecError``.
     init(_ message: Message, _ reader: inout WireReader) throws {
-        let picture = try SharedImage(message, &reader)
+        let shared = try SharedImage(message, &reader)
         format = try reader.value()
         var options = try reader.value(EncodeOptions.self)
         try reader.end()
-        var rest = picture.rest
+        var rest = shared.rest
         image = PixelBuffer(
-            picture.pixels, size: picture.size, format: picture.format,
+            shared.pixels, size: shared.size, format: shared.format,
             colorProfile: try rest.value())
         options.metadata = try rest.value()
         self.options = options

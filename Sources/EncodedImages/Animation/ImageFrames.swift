@@ -160,9 +160,9 @@ public struct ImageFrames: ~Copyable {
     ) throws(CodecError) -> ImageFrame? {
         guard var canvas = canvas.take() else { return nil }
         canvas.draw(frame)
-        let picture = canvas.picture(plan)
+        let drawn = canvas.image(plan)
         self.canvas = consume canvas
-        let image = try form.codecs.finished(picture, form.options, limits)
+        let image = try form.codecs.finished(drawn, form.options, limits)
         return ImageFrame(
             image: image, duration: frame.duration, region: frame.region,
             disposal: frame.disposal, blending: frame.blending)

@@ -46,11 +46,11 @@ final class PyramidMaker: RowConsumer {
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile
     ) throws(CodecError) {
         guard orientation.oriented(size) == pyramid.size else {
-            throw .unsupported(feature: "tiles of a picture that is decoded at another size")
+            throw .unsupported(feature: "tiles of an image that is decoded at another size")
         }
         // Means are computed from 8-bit samples.
         guard [.gray8, .rgb8, .rgba8].contains(format) else {
-            throw .unsupported(feature: "tiles of a picture in the format \(format)")
+            throw .unsupported(feature: "tiles of an image in the format \(format)")
         }
         let stored = TilePyramid(
             size, tileSide: pyramid.tileSide,

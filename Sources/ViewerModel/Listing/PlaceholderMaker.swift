@@ -85,7 +85,7 @@ package struct PlaceholderMaker: Sendable {
 
     /// Decodes the start of a file.
     ///
-    /// The top rows of an image are not a picture of the rest, so that only their average colour is used.
+    /// The top rows of an image are not an image of the rest, so that only their average colour is used.
     private func start(of bytes: EncodedBytes, _ source: ImageSource) -> PixelBuffer? {
         var options = DecodeOptions(maximumSide: Self.startSide)
         options.quality = .fast

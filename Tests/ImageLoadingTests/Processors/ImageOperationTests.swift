@@ -168,7 +168,7 @@ import Testing
         try Data(file).write(to: path)
         let arguments = [path.path, operation, "\(amount)"]
         return try withExtendedLifetime(folder) {
-            try #require(try PeerTool.picture("operations.py", arguments))
+            try #require(try PeerTool.image("operations.py", arguments))
         }
     }
 }

@@ -35,11 +35,11 @@ import Testing
     }
 
     private func compare(_ file: EncodedBytes, _ maker: TileMaker = TileMaker()) async throws {
-        let picture = try maker.image(file)
-        let levels = try maker.levels(file, count: picture.pyramid.levelCount)
-        for tile in picture.pyramid.tiles {
-            let image = try await picture.tile(tile)
-            let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
+        let tiled = try maker.image(file)
+        let levels = try maker.levels(file, count: tiled.pyramid.levelCount)
+        for tile in tiled.pyramid.tiles {
+            let image = try await tiled.tile(tile)
+            let expected = levels[tile.level].cut(tiled.pyramid.rect(of: tile))
             // PNG holds colours apart from alpha, and loses some of those that are premultiplied.
             let tolerance = image.format == .rgba8 ? 1 : 0
             let comparison = PixelComparison(
@@ -59,15 +59,15 @@ import Testing
         let image = TestImage.noise(PixelSize(width: 517, height: 301), format)
         let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let maker = TileMaker()
-        let picture = try maker.image(EncodedBytes(file))
+        let tiled = try maker.image(EncodedBytes(file))
         let folder = try TestFolder()
         let path = folder.url.appending(path: "picture.png")
         try Data(file).write(to: path)
-        for level in 0..<picture.pyramid.levelCount {
-            let expected = try #require(try PeerTool.picture("halve.py", [path.path, "\(level)"]))
-            for tile in picture.pyramid.tiles where tile.level == level {
-                let part = expected.cut(picture.pyramid.rect(of: tile))
-                let comparison = PixelComparison(try await picture.tile(tile), part)
+        for level in 0..<tiled.pyramid.levelCount {
+            let expected = try #require(try PeerTool.image("halve.py", [path.path, "\(level)"]))
+            for tile in tiled.pyramid.tiles where tile.level == level {
+                let part = expected.cut(tiled.pyramid.rect(of: tile))
+                let comparison = PixelComparison(try await tiled.tile(tile), part)
                 #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
             }
         }
@@ -81,11 +81,11 @@ import Testing
         let image = TestImage.photograph(PixelSize(width: 300, height: 201))
         let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
         let maker = TileMaker()
-        let picture = try maker.image(EncodedBytes(file))
-        let levels = try maker.levels(EncodedBytes(file), count: picture.pyramid.levelCount)
-        for tile in picture.pyramid.tiles {
-            let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
-            let comparison = PixelComparison(try await picture.tile(tile), expected)
+        let tiled = try maker.image(EncodedBytes(file))
+        let levels = try maker.levels(EncodedBytes(file), count: tiled.pyramid.levelCount)
+        for tile in tiled.pyramid.tiles {
+            let expected = levels[tile.level].cut(tiled.pyramid.rect(of: tile))
+            let comparison = PixelComparison(try await tiled.tile(tile), expected)
             #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
         }
         await maker.queue.close()
@@ -104,17 +104,17 @@ import Testing
         let file = EncodedBytes(
             try ImageDestination(format: format, codecs: builtInCodecs, options: options)
                 .encode(image))
-        let picture = try maker.image(file)
+        let tiled = try maker.image(file)
         #expect(
-            (0..<picture.pyramid.levelCount).map(picture.isDirect) == [false, false, true, true])
-        let levels = try maker.levels(file, count: picture.pyramid.levelCount)
+            (0..<tiled.pyramid.levelCount).map(tiled.isDirect) == [false, false, true, true])
+        let levels = try maker.levels(file, count: tiled.pyramid.levelCount)
         let first = TileAddress(level: 2, x: 1, y: 0)
         let comparison = PixelComparison(
-            try await picture.tile(first), levels[2].cut(picture.pyramid.rect(of: first)))
+            try await tiled.tile(first), levels[2].cut(tiled.pyramid.rect(of: first)))
         // Wavelets, and the smaller versions that a TIFF holds, keep more of the noise than means.
         let tolerance = ["png": 2, "jpeg": 5, "jp2": 16, "tiff": 12][format] ?? 0
         #expect(comparison.maximumDifference <= tolerance, "\(comparison)")
-        #expect(picture.cachedTile(TileAddress(level: 2, x: 0, y: 1)) != nil)
+        #expect(tiled.cachedTile(TileAddress(level: 2, x: 0, y: 1)) != nil)
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         await maker.queue.close()
     }
@@ -127,14 +127,14 @@ import Testing
             maker.configuration.directPixelCount = 1000
             let image = TestImage.photograph(PixelSize(width: 701, height: 439))
             let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
-            let picture = try maker.image(EncodedBytes(file))
-            let levels = try maker.levels(EncodedBytes(file), count: picture.pyramid.levelCount)
-            for tile in picture.pyramid.tiles where !picture.isDirect(tile.level) {
-                let expected = levels[tile.level].cut(picture.pyramid.rect(of: tile))
-                let comparison = PixelComparison(try await picture.tile(tile), expected)
+            let tiled = try maker.image(EncodedBytes(file))
+            let levels = try maker.levels(EncodedBytes(file), count: tiled.pyramid.levelCount)
+            for tile in tiled.pyramid.tiles where !tiled.isDirect(tile.level) {
+                let expected = levels[tile.level].cut(tiled.pyramid.rect(of: tile))
+                let comparison = PixelComparison(try await tiled.tile(tile), expected)
                 #expect(comparison.maximumDifference == 0, "\(tile): \(comparison)")
             }
-            let first = try await picture.encodedTile(TileAddress(level: 0, x: 0, y: 0))
+            let first = try await tiled.encodedTile(TileAddress(level: 0, x: 0, y: 0))
             #expect(!first.bytes.isEmpty)
             #expect(((maker.store as? MemoryTileStore)?.byteCount == 0) == isIndexed)
             await maker.queue.close()
@@ -151,17 +151,17 @@ import Testing
         let file = EncodedBytes(
             try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
                 .encode(TestImage.photograph(size)))
-        let picture = try maker.image(file)
+        let image = try maker.image(file)
         let source = try ImageSource(file, codecs: builtInCodecs)
-        let tiles = picture.pyramid.tiles.filter { $0.level == 0 }
-        let tasks = tiles.map { tile in Task { try await picture.encodedTile(tile) } }
+        let tiles = image.pyramid.tiles.filter { $0.level == 0 }
+        let tasks = tiles.map { tile in Task { try await image.encodedTile(tile) } }
         #expect(tiles.count == 30)
         for (tile, task) in zip(tiles, tasks) {
-            let stored = StoredTile(picture.pyramid.rect(of: tile), ofLevel: size)
+            let stored = StoredTile(image.pyramid.rect(of: tile), ofLevel: size)
             #expect(try await task.value.bytes == source.jpegTile(stored))
         }
         await maker.queue.close()
-        await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
+        await #expect(throws: LoadError.cancelled) { try await image.encodedTile(tiles[0]) }
     }
 
     @Test(
@@ -181,12 +181,12 @@ import Testing
         let height = file.firstRange(of: [1, 1, 3, 0, 1, 0, 0, 0, 0xC3, 1, 0, 0])?.lowerBound
         file[try #require(width) + 8] -= UInt8(columns)
         file[try #require(height) + 8] -= UInt8(rows)
-        let picture = try maker.image(EncodedBytes(file))
+        let tiled = try maker.image(EncodedBytes(file))
         let levels = try maker.levels(EncodedBytes(file), count: 2)
-        for tile in picture.pyramid.tiles where tile.level == 1 {
-            let encoded = try await picture.encodedTile(tile)
+        for tile in tiled.pyramid.tiles where tile.level == 1 {
+            let encoded = try await tiled.encodedTile(tile)
             let image = try ImageSource(EncodedBytes(encoded.bytes), codecs: builtInCodecs).image()
-            let expected = levels[1].cut(picture.pyramid.rect(of: tile))
+            let expected = levels[1].cut(tiled.pyramid.rect(of: tile))
             #expect(image.size == expected.size)
             let comparison = PixelComparison(image, expected)
             #expect(comparison.meanDifference < 4, "\(tile): \(comparison)")
@@ -209,10 +209,10 @@ import Testing
         let tile = TileAddress(level: 0, x: 3, y: 2)
         let expected = try await maker.image(EncodedBytes(file)).tile(tile)
         for isStored in [false, true] {
-            let picture = try maker.image(EncodedBytes(file), storedIndex: place)
+            let image = try maker.image(EncodedBytes(file), storedIndex: place)
             #expect((place.read() != nil) == isStored)
             let hitCount = store.statistics.hitCount
-            #expect(try await picture.tile(tile).packedBytes == expected.packedBytes)
+            #expect(try await image.tile(tile).packedBytes == expected.packedBytes)
             #expect(store.statistics.hitCount == hitCount + (isStored ? 1 : 0))
         }
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
@@ -232,29 +232,29 @@ import Testing
         let file = EncodedBytes(
             try ImageDestination(format: format, codecs: builtInCodecs, options: options)
                 .encode(TestImage.photograph(PixelSize(width: 301, height: 439))))
-        let picture = try maker.image(file)
+        let image = try maker.image(file)
         let whole = try ImageSource(file, codecs: builtInCodecs).image()
         #expect(whole.size.width == (orientation == 6 ? 439 : 301))
         for count in [1, 2, 3, 500] {
             #expect(
-                try await picture.image(bandCount: count).packedBytes == whole.packedBytes)
+                try await image.image(bandCount: count).packedBytes == whole.packedBytes)
         }
         let part = PixelRect(x: 37, y: 101, width: 90, height: 133)
         #expect(
-            try await picture.image(in: part, bandCount: 4).packedBytes
+            try await image.image(in: part, bandCount: 4).packedBytes
                 == whole.cut(part).packedBytes)
         await maker.queue.close()
     }
 
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
-        let tiles = picture.pyramid.tiles
-        let tasks = tiles.map { tile in Task { try await picture.tile(tile) } }
-        await eventually { picture.waitingForPyramid == tiles.count }
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let tiles = image.pyramid.tiles
+        let tasks = tiles.map { tile in Task { try await image.tile(tile) } }
+        await eventually { image.waitingForPyramid == tiles.count }
         maker.codec.openGate()
         for (tile, task) in zip(tiles, tasks) {
-            #expect(try await task.value.size == picture.pyramid.rect(of: tile).size)
+            #expect(try await task.value.size == image.pyramid.rect(of: tile).size)
         }
         #expect(maker.codec.decodes.begun == 1)
         await maker.queue.close()
@@ -262,13 +262,13 @@ import Testing
 
     @Test("cancels its work with the last consumer") func cancellation() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
-        let holder = Task { try await picture.makeTiles() }
-        let tile = Task { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
-        await eventually { picture.waitingForPyramid == 2 && maker.codec.decodes.begun == 1 }
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let holder = Task { try await image.makeTiles() }
+        let tile = Task { try await image.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        await eventually { image.waitingForPyramid == 2 && maker.codec.decodes.begun == 1 }
         tile.cancel()
         await #expect(throws: LoadError.cancelled) { try await tile.value }
-        #expect(picture.waitingForPyramid == 1)
+        #expect(image.waitingForPyramid == 1)
         holder.cancel()
         await #expect(throws: LoadError.cancelled) { try await holder.value }
         maker.codec.openGate()
@@ -276,7 +276,7 @@ import Testing
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         // A new request starts again.
         maker.codec.openGate()
-        try await picture.makeTiles()
+        try await image.makeTiles()
         #expect(maker.codec.decodes.begun == 2)
         await maker.queue.close()
     }
@@ -286,12 +286,12 @@ import Testing
     func damage(_ row: Int) async throws {
         let maker = TileMaker()
         let size = PixelSize(width: 100, height: 200)
-        let picture = try maker.image(FormulaCodec.file(size, damagedRow: row))
+        let image = try maker.image(FormulaCodec.file(size, damagedRow: row))
         for _ in 0..<2 {
             await #expect(
                 throws: LoadError.decodingFailed(
                     path: "picture", .malformed(reason: "damage", offset: 7))
-            ) { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+            ) { try await image.tile(TileAddress(level: 0, x: 0, y: 0)) }
         }
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         await maker.queue.close()
@@ -305,21 +305,21 @@ import Testing
         maker.configuration.acceptsTruncated = isAccepted
         if isDirect { maker.configuration.directPixelCount = 70 * 100 }
         let file = FormulaCodec.file(PixelSize(width: 70, height: 100), damagedRow: 80)
-        let picture = try maker.image(file)
+        let tiled = try maker.image(file)
         let tile = TileAddress(level: 0, x: 0, y: 1)
         if isAccepted {
-            let image = try await picture.tile(tile)
+            let image = try await tiled.tile(tile)
             #expect(image.row(15)[3] == FormulaCodec.sample(1, 79, 0))
             #expect(image.row(16)[3] == 0)
             // The second one is in the cache.
             for tile in [TileAddress(level: 0, x: 1, y: 0), tile] {
-                let file = try await picture.encodedTile(tile)
+                let file = try await tiled.encodedTile(tile)
                 #expect(file.problem == "truncated after 18 bytes")
             }
         } else {
             await #expect(
                 throws: LoadError.decodingFailed(path: "picture", .truncated(byteCount: 18))
-            ) { try await picture.tile(tile) }
+            ) { try await tiled.tile(tile) }
         }
         await maker.queue.close()
     }
@@ -327,16 +327,16 @@ import Testing
     @Test("returns the finest cached coarser tile as a placeholder") func placeholder() async throws
     {
         let maker = TileMaker()
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
         let tile = TileAddress(level: 0, x: 5, y: 2)
-        #expect(picture.placeholder(for: tile) == nil)
-        _ = try await picture.tile(TileAddress(level: 3, x: 0, y: 0))
-        #expect(picture.placeholder(for: tile)?.tile.level == 3)
+        #expect(image.placeholder(for: tile) == nil)
+        _ = try await image.tile(TileAddress(level: 3, x: 0, y: 0))
+        #expect(image.placeholder(for: tile)?.tile.level == 3)
         #expect(
-            picture.placeholder(for: tile)?.region
+            image.placeholder(for: tile)?.region
                 == SampleRegion(x: 40, y: 16, width: 8, height: 8))
-        _ = try await picture.tile(TileAddress(level: 1, x: 2, y: 1))
-        let placeholder = try #require(picture.placeholder(for: tile))
+        _ = try await image.tile(TileAddress(level: 1, x: 2, y: 1))
+        let placeholder = try #require(image.placeholder(for: tile))
         #expect(placeholder.tile == TileAddress(level: 1, x: 2, y: 1))
         #expect(placeholder.region == SampleRegion(x: 32, y: 0, width: 32, height: 32))
         await maker.queue.close()
@@ -344,19 +344,19 @@ import Testing
 
     @Test("limits the size of its cache") func cache() async throws {
         let maker = TileMaker()
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
         let tileByteCount = 64 * 192
-        picture.cache.byteLimit = 20 * tileByteCount
-        for tile in picture.pyramid.tiles {
-            _ = try await picture.tile(tile)
-            #expect(picture.cache.byteCount <= picture.cache.byteLimit)
-            #expect(picture.cachedTile(tile) != nil)
+        image.cache.byteLimit = 20 * tileByteCount
+        for tile in image.pyramid.tiles {
+            _ = try await image.tile(tile)
+            #expect(image.cache.byteCount <= image.cache.byteLimit)
+            #expect(image.cachedTile(tile) != nil)
         }
-        #expect(picture.cache.byteCount > 15 * tileByteCount)
-        picture.cache.byteLimit = tileByteCount
-        #expect(picture.cache.byteCount <= tileByteCount)
-        picture.cache.removeAll()
-        #expect(picture.cache.byteCount == 0)
+        #expect(image.cache.byteCount > 15 * tileByteCount)
+        image.cache.byteLimit = tileByteCount
+        #expect(image.cache.byteCount <= tileByteCount)
+        image.cache.removeAll()
+        #expect(image.cache.byteCount == 0)
         await maker.queue.close()
     }
 
@@ -367,9 +367,9 @@ import Testing
         var limits = DecodeLimits()
         limits.maximumMemoryByteCount = 20_000
         let size = PixelSize(width: 1000, height: 1000)
-        let picture = try maker.image(FormulaCodec.file(size), limits: limits)
+        let image = try maker.image(FormulaCodec.file(size), limits: limits)
         do throws(LoadError) {
-            try await picture.makeTiles()
+            try await image.makeTiles()
             Issue.record("it was not refused")
         } catch {
             guard case .decodingFailed(_, .limitExceeded(.memoryByteCount, _, 20_000)) = error

@@ -213,7 +213,7 @@ bool calotype_heif_reader_copy_metadata(const calotype_heif_reader *reader, bool
 }
 
 static void take_plane(const struct heif_image *image, enum heif_channel channel, int index,
-                       calotype_heif_picture *picture) {
+                       calotype_heif_image *picture) {
     if (!lazy.heif_image_has_channel(image, channel)) return;
     picture->planes[index] =
         lazy.heif_image_get_plane_readonly(image, channel, &picture->row_bytes[index]);
@@ -224,7 +224,7 @@ static void take_plane(const struct heif_image *image, enum heif_channel channel
 
 calotype_heif_status calotype_heif_reader_decode(calotype_heif_reader *reader,
                                                  bool is_thumbnail, bool is_turned,
-                                                 calotype_heif_picture *picture) {
+                                                 calotype_heif_image *picture) {
     struct heif_decoding_options *options = lazy.heif_decoding_options_alloc();
     if (!options) return calotype_heif_failed;
     options->ignore_transformations = !is_turned;

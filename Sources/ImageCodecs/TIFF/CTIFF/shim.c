@@ -311,7 +311,7 @@ bool calotype_tiff_writer_write_tile(calotype_tiff_writer *writer, const uint8_t
     return lazy.TIFFWriteEncodedTile(writer->tiff, tile, (void *)samples, (tmsize_t)count) >= 0;
 }
 
-bool calotype_tiff_writer_end_picture(calotype_tiff_writer *writer) {
+bool calotype_tiff_writer_end_image(calotype_tiff_writer *writer) {
     return lazy.TIFFWriteDirectory(writer->tiff) == 1;
 }
 

@@ -40,7 +40,7 @@ typedef struct {
     const uint8_t *planes[4];
     int row_bytes[4], widths[4], heights[4];
     bool is_wide[4];
-} calotype_heif_picture;
+} calotype_heif_image;
 
 typedef struct calotype_heif_reader calotype_heif_reader;
 
@@ -65,6 +65,6 @@ bool calotype_heif_reader_copy_metadata(const calotype_heif_reader *reader, bool
 /// Decodes the image or its thumbnail; the planes are valid as long as the reader.
 calotype_heif_status calotype_heif_reader_decode(calotype_heif_reader *reader,
                                                  bool is_thumbnail, bool is_turned,
-                                                 calotype_heif_picture *picture);
+                                                 calotype_heif_image *picture);
 
 #endif

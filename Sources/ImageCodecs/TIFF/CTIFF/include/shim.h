@@ -71,7 +71,7 @@ bool calotype_tiff_writer_write_row(calotype_tiff_writer *writer, const uint8_t 
                                     uint32_t row);
 bool calotype_tiff_writer_write_tile(calotype_tiff_writer *writer, const uint8_t *samples,
                                      size_t count, uint32_t tile);
-bool calotype_tiff_writer_end_picture(calotype_tiff_writer *writer);
+bool calotype_tiff_writer_end_image(calotype_tiff_writer *writer);
 /// The whole file; the bytes live as long as the writer.
 const uint8_t *calotype_tiff_writer_finish(calotype_tiff_writer *writer, size_t *count);
 const char *calotype_tiff_writer_message(const calotype_tiff_writer *writer);
