@@ -171,10 +171,7 @@ package final class PhotoLibrary: Sendable {
             let files =
                 ids.map { store.images($0) }
                 ?? store.images(range, offset: offset, limit: limit)
-            return files.map {
-                let identity = $0.identity(in: root)
-                return LibraryImage($0, store.marks.mark(of: identity, at: $0.path), root: root)
-            }
+            return files.map { LibraryImage($0, store.mark(of: $0), root: root) }
         }
     }
 
@@ -189,11 +186,46 @@ package final class PhotoLibrary: Sendable {
     package func mark(
         _ paths: [String], _ change: MarkChange
     ) async throws(LoadError) -> [String] {
-        let unknown = try await queue.run(.visible, continuing: true) {
+        let result = try await queue.run(.visible, continuing: true) {
             [store] () throws(LoadError) in store.mark(paths, change)
         }
-        guard let unknown else { throw .storeFailed(reason: "the marks could not be written") }
-        return unknown
+        guard let result else { throw .storeFailed(reason: "the marks could not be written") }
+        apply(result.changes)
+        return result.unknown
+    }
+
+    /// The images of a folder that are favourites or rated, by the user or else by the file.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func marks(
+        inFolder path: String
+    ) async throws(LoadError) -> [(name: String, mark: ImageMark)] {
+        try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.files(inFolder: path).files.values.compactMap { row in
+                let file = LibraryStore.KnownFile(row: row, folder: path)
+                var mark = store.mark(of: file)
+                mark.rating = mark.rating ?? row.rating
+                return mark.isEmpty ? nil : (row.name, mark)
+            }
+        }
+    }
+
+    /// What the user has said about images, in the order of their paths in the library.
+    ///
+    /// - Returns: `nil` if one of the images is not in the library.
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func marks(
+        of paths: [String]
+    ) async throws(LoadError) -> [(identity: FileIdentity, mark: ImageMark)]? {
+        let root = source.root
+        return try await queue.run(.visible) { [store] () throws(LoadError) in
+            var marks: [(identity: FileIdentity, mark: ImageMark)] = []
+            for path in paths {
+                guard let file = store.image(at: path) else { return nil }
+                marks.append((file.identity(in: root), store.mark(of: file)))
+            }
+            return marks
+        }
     }
 
     /// The newest images of folders, with those inside them.
@@ -281,7 +313,7 @@ package final class PhotoLibrary: Sendable {
         let ids = Array(inDays.dropFirst(offset).prefix(limit))
         let root = source.root
         return try await queue.run(.visible) { [store] () throws(LoadError) in
-            store.images(ids).map { LibraryImage($0, ImageMark(), root: root) }
+            store.images(ids).map { LibraryImage($0, store.mark(of: $0), root: root) }
         }
     }
 

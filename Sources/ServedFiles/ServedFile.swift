@@ -41,6 +41,7 @@ public struct ServedFile: Sendable {
         "marks.js": script(PackageResources.marks_js),
         "page-keeping.js": script(PackageResources.page_keeping_js),
         "placeholder-painter.js": script(PackageResources.placeholder_painter_js),
+        "rating.js": script(PackageResources.rating_js),
         "remembered.js": script(PackageResources.remembered_js),
         "routing.js": script(PackageResources.routing_js),
         "scroll-pace.js": script(PackageResources.scroll_pace_js),

@@ -29,8 +29,9 @@ export async function fetchStatus(signal) {
  * @param {string} query limits it to the images found; empty for all
  * @param {string | null} since the generation after which days have changed; null for all days
  */
-export function fetchTimeline(query, { since = null, signal } = {}) {
-  return get("timeline", { q: query || null, since }, signal);
+export async function fetchTimeline(query, { since = null, signal } = {}) {
+  const requested = performance.now();
+  return { ...(await get("timeline", { q: query || null, since }, signal)), requested };
 }
 
 /** Fetches the images of the days from `first` back to `last`; null is no limit. */
@@ -62,14 +63,26 @@ export function coversURL(folder, parameters) {
   return `/-/library/covers/${encodePath(folder)}?${query}`;
 }
 
+/** Fetches the marked images of a folder in columns. */
+export async function fetchMarks(folder) {
+  const response = await fetch(`/-/library/marks/${encodePath(folder)}`, { cache: "no-cache" });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
 /** Sets marks of images, such as `{ favourite: true }` or `{ rating: 3 }`. */
 export async function mark(images, marks) {
   await post("/-/library/marks", { images, ...marks });
 }
 
-/** Returns the URL of an archive of images: originals, or renditions of a size such as `2048x2048`. */
-export async function requestDownload(images, size) {
-  const response = await post("/-/download", { images, size });
+/**
+ * Returns the URL of an archive.
+ *
+ * @param {string[]} images paths
+ * @param {object} contents of each image `size`, such as `2048x2048` or null for originals, or `sidecars`
+ */
+export async function requestDownload(images, contents) {
+  const response = await post("/-/download", { images, ...contents });
   return (await response.json()).url;
 }
 

@@ -90,7 +90,7 @@ class Gallery {
     if (status.canMark) {
       document.documentElement.classList.add("can-mark");
       this.#viewer.marks = this.#controls.marks;
-      this.#controls.marks.refresh(status.generation).catch(() => {});
+      this.#controls.allowMarks();
     }
     return true;
   }
@@ -188,6 +188,8 @@ class Gallery {
       return;
     }
     if (this.#controls !== null) this.#controls.selection.listing = visit.listing;
+    // Before the tiles, which show the marks.
+    this.#controls?.marks.settle(visit.listing.requested ?? -Infinity);
     this.#grid.show(visit.listing);
     this.#slideshow.replace(visit.listing);
     this.#scrubber.show(visit.sections, visit.listing.total);
@@ -264,7 +266,9 @@ class Gallery {
       const status = await fetchStatus();
       if (status === null) return;
       this.#showCovers(status);
-      if (status.canMark) await this.#controls.marks.refresh(status.generation);
+      const { folder } = parseHash(location.hash);
+      if (status.canMark) await this.#controls.marks.refresh(folder, status.generation);
+      this.#viewer.showMarks();
     } catch {
       // Repeated with the next check.
     }
