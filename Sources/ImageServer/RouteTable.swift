@@ -46,6 +46,8 @@ struct RouteTable: Sendable {
                 CoverRoute(
                     library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
                     limiter: s.limiter))
+            routes.append(
+                DuplicateRoute(library: library, queue: s.queues.folders, limiter: s.limiter))
             if s.allowsMarks { routes.append(MarkRoute(library: library, queue: s.queues.folders)) }
         }
         routes += [

@@ -36,6 +36,7 @@ package final class PhotoLibrary: Sendable {
     private let source: any LibrarySource
     private let store: LibraryStore
     private let selections: SelectionStore
+    private let finder: DuplicateFinder
     /// One thread scans; the others remain for requests.
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
@@ -60,6 +61,10 @@ package final class PhotoLibrary: Sendable {
         store = try LibraryStore(directory: directory, root: source.root, logger: logger)
         selections = try SelectionStore(
             directory: directory, root: source.root, logger: logger)
+        finder = DuplicateFinder(source: source, store: store, queue: queue) {
+            [root = source.root] () throws(LoadError) in
+            try HashStore(directory: directory, root: root, logger: logger)
+        }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -82,7 +87,9 @@ package final class PhotoLibrary: Sendable {
             let indexer = LibraryIndexer(
                 source: source, store: store, queue: queue, apply: { [self] in apply($0) },
                 progress: { [self] progress in state.withLock { $0.progress = progress } })
+            async let duplicates: Void = finder.run()
             await indexer.run(wakes, wake)
+            await duplicates
         }
         store.close()
         selections.close()
@@ -255,6 +262,31 @@ package final class PhotoLibrary: Sendable {
         try await queue.run(.visible) { [store] () throws(LoadError) in
             store.completions(text, limit: limit)
         }
+    }
+
+    /// Groups of images that look alike or whose files are equal.
+    ///
+    /// The first call starts the comparison, which decodes all images at a low priority.
+    ///
+    /// - Parameters:
+    ///   - offset: the number of groups to leave out.
+    ///   - limit: the maximum number of groups.
+    /// - Returns: what has been found so far.
+    /// - Throws: `LoadError/storeFailed(reason:)` if the database of hashes cannot be opened,
+    ///   `LoadError/cancelled`, `LoadError/queueFull`.
+    package func duplicates(
+        offset: Int, limit: Int
+    ) async throws(LoadError) -> LibraryDuplicates {
+        let state = finder.state(state.withLock { $0.timeline.generation })
+        if let failure = state.failure { throw failure }
+        let chosen = state.groups.dropFirst(offset).prefix(limit)
+        let root = source.root
+        let groups = try await queue.run(.visible) { [store] () throws(LoadError) in
+            chosen.compactMap { store.group($0, root: root) }
+        }
+        return LibraryDuplicates(
+            isComplete: state.isComplete && status.isComplete, readCount: state.readCount,
+            totalCount: state.totalCount, groupCount: state.groups.count, groups: groups)
     }
 
     // MARK: Selections

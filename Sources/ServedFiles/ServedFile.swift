@@ -18,6 +18,8 @@ public struct ServedFile: Sendable {
         "connection.js": script(PackageResources.connection_js),
         "density.js": script(PackageResources.density_js),
         "developer-panel.js": script(PackageResources.developer_panel_js),
+        "duplicates-view.js": script(PackageResources.duplicates_view_js),
+        "duplicates-visit.js": script(PackageResources.duplicates_visit_js),
         "folder-cards.js": script(PackageResources.folder_cards_js),
         "folder-listing.js": script(PackageResources.folder_listing_js),
         "folder-view.js": script(PackageResources.folder_view_js),

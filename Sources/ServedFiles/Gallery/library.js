@@ -39,6 +39,17 @@ export function fetchImages(query, { first, last, offset, limit }, signal) {
   return get("images", { first, last, offset, limit, q: query || null }, signal);
 }
 
+/**
+ * Fetches groups of images that look alike.
+ *
+ * @returns {Promise<{state: "reading" | "complete", found: number, read: number, total: number,
+ *   groups: {pictures: object, bytes: number[], equal: number[]}[]}>} images in columns, and for each the
+ *   index of the first one with an equal file
+ */
+export function fetchDuplicates(offset, limit, signal) {
+  return get("duplicates", { offset, limit }, signal);
+}
+
 /** Fetches completions of a query. */
 export async function fetchCompletions(query, signal) {
   return (await get("completions", { q: query }, signal)).completions;

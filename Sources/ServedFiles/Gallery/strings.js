@@ -80,6 +80,19 @@ const STRINGS = {
   kindYear: ["Year", "Jahr"],
   kindPlace: ["Place", "Ort"],
 
+  // The images that look alike.
+  duplicates: ["Duplicates", "Doppelte"],
+  groups: [plural("{number} group", "{number} groups"), plural("{number} Gruppe", "{number} Gruppen")],
+  equalFiles: [plural("{number} equal file", "{number} equal files"),
+    plural("{number} gleiche Datei", "{number} gleiche Dateien")],
+  similarImages: [plural("{number} similar image", "{number} similar images"),
+    plural("{number} ähnliches Bild", "{number} ähnliche Bilder")],
+  sameFile: ["Same file as {name}", "Gleiche Datei wie {name}"],
+  moreGroups: ["Show more", "Mehr zeigen"],
+  noDuplicates: ["No duplicates", "Nichts doppelt"],
+  noDuplicatesHint: ["No images look alike.", "Keine Bilder sehen sich ähnlich."],
+  duplicatesFail: ["The duplicates cannot be shown", "Doppelte Bilder können nicht gezeigt werden"],
+
   // The selection.
   selection: ["Selection", "Auswahl"],
   select: ["Select {name}", "{name} auswählen"],
