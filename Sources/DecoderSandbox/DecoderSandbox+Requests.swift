@@ -70,45 +70,45 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func header(
-        of picture: RemoteImage
+        of image: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader) {
-        try inspect(.header, picture, Self.maximumHeaderByteCount(picture.limits)) {
+        try inspect(.header, image, Self.maximumHeaderByteCount(image.limits)) {
             reader throws(WireError) in
             let format = try reader.value(String.self)
             let header = try reader.value(ImageHeader.self)
-            if let end = header.thumbnail?.upperBound, end > picture.bytes.count {
+            if let end = header.thumbnail?.upperBound, end > image.bytes.count {
                 throw WireError(reason: "the thumbnail lies beyond the end of the file")
             }
             return (format, header)
         }
     }
 
-    public func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks {
-        try inspect(.metadata, picture, Self.maximumBlocksByteCount(picture.limits)) {
+    public func metadata(of image: RemoteImage) throws(CodecError) -> MetadataBlocks {
+        try inspect(.metadata, image, Self.maximumBlocksByteCount(image.limits)) {
             reader throws(WireError) in try reader.value()
         }
     }
 
-    public func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields {
-        try inspect(.metadataFields, picture, MetadataFields.maximumByteCount) {
+    public func metadataFields(of image: RemoteImage) throws(CodecError) -> MetadataFields {
+        try inspect(.metadataFields, image, MetadataFields.maximumByteCount) {
             reader throws(WireError) in try reader.value()
         }
     }
 
     public func metadata(
-        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
+        of image: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks {
         var body = WireWriter()
         body.write(policy)
         body.write(changes)
         return try inspect(
-            .metadataForWriting, picture, Self.maximumBlocksByteCount(picture.limits),
+            .metadataForWriting, image, Self.maximumBlocksByteCount(image.limits),
             appending: body.bytes
         ) { reader throws(WireError) in try reader.value() }
     }
 
-    public func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap? {
-        try inspect(.gainMap, picture, Self.maximumBlocksByteCount(picture.limits)) {
+    public func gainMap(of image: RemoteImage) throws(CodecError) -> GainMap? {
+        try inspect(.gainMap, image, Self.maximumBlocksByteCount(image.limits)) {
             reader throws(WireError) in
             guard let metadata = try reader.optional(GainMapMetadata.self) else { return nil }
             return GainMap(metadata, file: try reader.optionalBlock() ?? [])
@@ -116,12 +116,12 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func jpegTiles(
-        _ tiles: [StoredTile], of picture: RemoteImage
+        _ tiles: [StoredTile], of image: RemoteImage
     ) throws(CodecError) -> [[UInt8]?] {
         var body = WireWriter()
         body.write(tiles)
         return try inspect(
-            .jpegTiles, picture, tiles.count * (StoredTile.maximumByteCount + 1024),
+            .jpegTiles, image, tiles.count * (StoredTile.maximumByteCount + 1024),
             appending: body.bytes
         ) { reader throws(WireError) in
             var files: [[UInt8]?] = []
@@ -131,13 +131,13 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func makeIndex(
-        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+        of image: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
     ) throws(CodecError) -> ImageIndex? {
         let request = WorkerRequest(
-            .makeIndex, picture, byteCount: nil,
-            body: DecodeRequest.body(workerImage(picture), DecodeOptions(), byteCount: nil),
+            .makeIndex, image, byteCount: nil,
+            body: DecodeRequest.body(workerImage(image), DecodeOptions(), byteCount: nil),
             maximumResponseByteCount: maximumByteCount + 1024, cancellation: cancellation)
-        return try perform(decodes, for: .decode(picture.bytes), request) {
+        return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, _) throws(WireError) in
             guard let bytes = try reader.optionalBlock() else { return nil }
             do throws(CodecError) {
@@ -149,25 +149,25 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func image(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage {
-        let request = decodeRequest(.image, picture, options, byteCount, cancellation)
-        return try perform(decodes, for: .decode(picture.bytes), request) {
+        let request = decodeRequest(.image, image, options, byteCount, cancellation)
+        return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, memory) throws(WireError) in
             DecodedImage(image: try memory.image(&reader), report: try reader.value())
         }
     }
 
     public func images(
-        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
+        of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?] {
         let byteCount = byteCounts.reduce(0, +)
         let request = decodeRequest(
-            .images, picture, options[0], byteCount, cancellation,
+            .images, image, options[0], byteCount, cancellation,
             furtherOptions: Array(options.dropFirst()))
-        return try perform(decodes, for: .decode(picture.bytes), request) {
+        return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
             for _ in options {
@@ -186,13 +186,13 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func preview(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? {
         // A preview needs a copy of the file.
-        guard picture.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
-        let request = decodeRequest(.preview, picture, options, byteCount, cancellation)
-        return try perform(decodes, for: .decode(picture.bytes), request) {
+        guard image.bytes.count <= configuration.memoryByteCount / 4 else { return nil }
+        let request = decodeRequest(.preview, image, options, byteCount, cancellation)
+        return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, memory) throws(WireError) in
             guard try reader.value(Bool.self) else { return nil }
             return ImagePreview(
@@ -201,24 +201,24 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     public func rows(
-        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of image: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport {
-        let receiver = BandReceiver(consumer, picture.limits)
-        var request = decodeRequest(.rows, picture, options, nil, cancellation)
+        let receiver = BandReceiver(consumer, image.limits)
+        var request = decodeRequest(.rows, image, options, nil, cancellation)
         request.proceed = { message throws(Worker.Failure) in try receiver.receive(message) }
-        return try perform(decodes, for: .decode(picture.bytes), request) {
+        return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, _) throws(WireError) in try reader.value()
         }
     }
 
     public func frames(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames {
         let frames = SandboxedFrames(
-            decodeRequest(.frames, picture, options, nil, cancellation),
-            decodeRequest(.nextFrame, picture, DecodeOptions(), byteCount, cancellation), in: self)
+            decodeRequest(.frames, image, options, nil, cancellation),
+            decodeRequest(.nextFrame, image, DecodeOptions(), byteCount, cancellation), in: self)
         try frames.begin()
         return frames
     }
@@ -241,45 +241,45 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     private func decodeRequest(
-        _ kind: Message.Kind, _ picture: RemoteImage, _ options: DecodeOptions,
+        _ kind: Message.Kind, _ image: RemoteImage, _ options: DecodeOptions,
         _ byteCount: Int?, _ cancellation: CancellationFlag?,
         furtherOptions: [DecodeOptions] = []
     ) -> WorkerRequest {
         // Each result may have a colour profile.
-        let (responseByteCount, overflows) = Self.maximumHeaderByteCount(picture.limits)
+        let (responseByteCount, overflows) = Self.maximumHeaderByteCount(image.limits)
             .multipliedReportingOverflow(by: 1 + furtherOptions.count)
         return WorkerRequest(
-            kind, picture, byteCount: byteCount,
+            kind, image, byteCount: byteCount,
             body: DecodeRequest.body(
-                workerImage(picture), options, furtherOptions, byteCount: byteCount),
+                workerImage(image), options, furtherOptions, byteCount: byteCount),
             maximumResponseByteCount: overflows ? .max : responseByteCount,
             cancellation: cancellation)
     }
 
     /// Reads a header or metadata in an inspection worker.
     private func inspect<Response>(
-        _ kind: Message.Kind, _ picture: RemoteImage, _ maximumResponseByteCount: Int,
+        _ kind: Message.Kind, _ image: RemoteImage, _ maximumResponseByteCount: Int,
         appending more: [UInt8] = [], _ read: (inout WireReader) throws(WireError) -> Response
     ) throws(CodecError) -> Response {
         let body = DecodeRequest.body(
-            workerImage(picture), DecodeOptions(), byteCount: nil)
+            workerImage(image), DecodeOptions(), byteCount: nil)
         let request = WorkerRequest(
-            kind, picture, byteCount: nil, body: body + more,
+            kind, image, byteCount: nil, body: body + more,
             maximumResponseByteCount: maximumResponseByteCount)
         let identity = request.identity
         try inspections.enter(identity, nil)
         defer { inspections.leave(identity) }
-        return try perform(inspections, for: .decode(picture.bytes), request) {
+        return try perform(inspections, for: .decode(image.bytes), request) {
             (reader, _) throws(WireError) in try read(&reader)
         }
     }
 
     /// Returns the request's image with limits that a worker can satisfy.
-    private func workerImage(_ picture: RemoteImage) -> RemoteImage {
-        var picture = picture
-        picture.limits.maximumMemoryByteCount = min(
-            picture.limits.maximumMemoryByteCount, configuration.maximumResultByteCount)
-        return picture
+    private func workerImage(_ image: RemoteImage) -> RemoteImage {
+        var image = image
+        image.limits.maximumMemoryByteCount = min(
+            image.limits.maximumMemoryByteCount, configuration.maximumResultByteCount)
+        return image
     }
 
     /// Returns the maximum size of a header, most of which is a colour profile, in bytes.

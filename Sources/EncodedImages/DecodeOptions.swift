@@ -84,11 +84,11 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Returns the part of an image that is resampled, and the size of the result.
     ///
     /// - Parameters:
-    ///   - picture: the size of the upright image; both sides at least 1.
+    ///   - image: the size of the upright image; both sides at least 1.
     ///   - isScalable: whether the image is drawn at any size.
     /// - Returns: the part, in pixels of the upright image.
-    public func geometry(of picture: PixelSize, isScalable: Bool = false) -> ResizeGeometry {
-        let part = part(of: picture)
+    public func geometry(of image: PixelSize, isScalable: Bool = false) -> ResizeGeometry {
+        let part = part(of: image)
         var geometry = ResizeGeometry(
             of: part.size, into: box ?? part.size, mode: mode, anchor: anchor,
             enlarging: allowsEnlarging || isScalable)
@@ -98,8 +98,8 @@ public struct DecodeOptions: Hashable, Sendable {
     }
 
     /// Returns ``region`` clamped to an image; at least one pixel.
-    package func part(of picture: PixelSize) -> PixelRect {
-        guard let region else { return PixelRect(picture) }
+    package func part(of image: PixelSize) -> PixelRect {
+        guard let region else { return PixelRect(image) }
         // Values from outside may overflow.
         func range(_ start: Int, _ count: Int, of side: Int) -> Range<Int> {
             let (sum, isOverflow) = start.addingReportingOverflow(count)
@@ -107,8 +107,8 @@ public struct DecodeOptions: Hashable, Sendable {
             let first = min(max(start, 0), side - 1)
             return first..<max(first + 1, min(end, side))
         }
-        let columns = range(region.x, region.width, of: picture.width)
-        let rows = range(region.y, region.height, of: picture.height)
+        let columns = range(region.x, region.width, of: image.width)
+        let rows = range(region.y, region.height, of: image.height)
         return PixelRect(
             x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
     }

@@ -375,11 +375,11 @@ public struct ImageSource: Sendable {
     ) throws(CodecError) -> DecodedImage {
         if case .remote(let remote, let page) = engine {
             try limits.check(.side, resultSize(options).largestSide)
-            var picture = RemoteImage(bytes, page: page, limits: limits)
-            if options.region != nil { picture.index = remoteIndex }
+            var image = RemoteImage(bytes, page: page, limits: limits)
+            if options.region != nil { image.index = remoteIndex }
             let decoded = try bytes.whileUnchanged { () throws(CodecError) in
                 try remote.image(
-                    of: picture, options, byteCount: maximumByteCount(options),
+                    of: image, options, byteCount: maximumByteCount(options),
                     cancellation: cancellation)
             }
             try ResultForm(header, options).check(decoded.image)

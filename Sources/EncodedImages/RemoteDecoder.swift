@@ -22,70 +22,70 @@ public protocol RemoteDecoder: ColorConverter {
     /// - Returns: the name of the format and the header; neither is checked.
     /// - Throws: ``CodecError``.
     func header(
-        of picture: RemoteImage
+        of image: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader)
 
     /// See ``ImageSource/metadata()``.
-    func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks
+    func metadata(of image: RemoteImage) throws(CodecError) -> MetadataBlocks
 
     /// See ``ImageSource/metadataFields()``.
-    func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields
+    func metadataFields(of image: RemoteImage) throws(CodecError) -> MetadataFields
 
     /// See ``ImageSource/metadata(forWriting:_:)``.
     func metadata(
-        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
+        of image: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks
 
     /// See ``ImageSource/gainMap()``.
-    func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap?
+    func gainMap(of image: RemoteImage) throws(CodecError) -> GainMap?
 
     /// See ``ImageSource/jpegTiles(_:)``.
     func jpegTiles(
-        _ tiles: [StoredTile], of picture: RemoteImage
+        _ tiles: [StoredTile], of image: RemoteImage
     ) throws(CodecError) -> [[UInt8]?]
 
     /// See ``ImageSource/makeIndex(cancellation:)``; the index has at most `maximumByteCount` bytes.
     func makeIndex(
-        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+        of image: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
     ) throws(CodecError) -> ImageIndex?
 
     /// See ``ImageSource/decodedImage(_:cancellation:)``; the pixels have at most `byteCount` bytes.
     func image(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage
 
     /// See ``ImageSource/decodedImages(_:cancellation:)``; `byteCounts` are the maximum sizes of the
     /// pixels of each result, in the same order.
     func images(
-        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
+        of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?]
 
     /// See ``ImageSource/decodeRows(_:into:cancellation:)``.
     func rows(
-        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of image: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport
 
     /// See ``ImageSource/frames(_:cancellation:)``; the pixels of a frame have at most `byteCount`
     /// bytes.
     func frames(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames
 
     /// Decodes a preview of a partly received file.
     ///
     /// - Parameters:
-    ///   - picture: the received bytes of the file.
+    ///   - image: the received bytes of the file.
     ///   - options: the size and the form of the result.
     ///   - byteCount: the maximum size of the pixels of the result in bytes.
     ///   - cancellation: cancels the work from another thread.
     /// - Returns: `nil` if no pixels can be decoded yet.
     /// - Throws: ``CodecError``.
     func preview(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview?
 
@@ -106,16 +106,16 @@ public protocol RemoteDecoder: ColorConverter {
 
 extension RemoteDecoder {
     /// Returns `nil`.
-    public func gainMap(of picture: RemoteImage) throws(CodecError) -> GainMap? { nil }
+    public func gainMap(of image: RemoteImage) throws(CodecError) -> GainMap? { nil }
 
     /// Returns no tiles.
     public func jpegTiles(
-        _ tiles: [StoredTile], of picture: RemoteImage
+        _ tiles: [StoredTile], of image: RemoteImage
     ) throws(CodecError) -> [[UInt8]?] { tiles.map { _ in nil } }
 
     /// Returns `nil`.
     public func makeIndex(
-        of picture: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
+        of image: RemoteImage, maximumByteCount: Int, cancellation: CancellationFlag?
     ) throws(CodecError) -> ImageIndex? { nil }
 }
 

@@ -59,7 +59,7 @@ final class BodyDelivery: Sendable {
         if !state.withLock({ $0.isImage }) {
             let kind = ContentKind(bytes.span, mediaType: mediaType, isWhole: isWhole, codecs)
             switch kind {
-            case .picture: state.withLock { $0.isImage = true }
+            case .image: state.withLock { $0.isImage = true }
             case .other:
                 throw .badResponse(
                     url: "\(url)", reason: "not an image: \(mediaType ?? "unknown format")")
@@ -80,7 +80,7 @@ final class BodyDelivery: Sendable {
 
 /// Whether a body is an image: servers return HTML pages in place of missing images.
 enum ContentKind: Equatable {
-    case picture
+    case image
     case other
     /// More bytes are needed.
     case undecided
@@ -94,7 +94,7 @@ enum ContentKind: Equatable {
         case nil: self = isWhole ? .other : .undecided
         case false?:
             if Self.mayBeImage(mediaType) || codecs.codec(for: bytes) != nil {
-                self = .picture
+                self = .image
             } else {
                 self = isWhole || bytes.count >= Self.signatureByteCount ? .other : .undecided
             }

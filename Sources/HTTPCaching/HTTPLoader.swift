@@ -108,7 +108,7 @@ public final class HTTPLoader: Sendable {
         _ request: HTTPLoadRequest,
         receive: @escaping @Sendable (HTTPLoadEvent) -> Void = { _ in }
     ) async throws(LoadError) -> LoadedResponse {
-        try await picture(for: request, receive)
+        try await image(for: request, receive)
     }
 
     /// Removes the stored responses for a URL, for example if the image is damaged.

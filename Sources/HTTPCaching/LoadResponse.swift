@@ -10,13 +10,13 @@ extension HTTPLoader {
 
     /// The result of a request for one URL.
     private enum Answer {
-        case picture(LoadedResponse)
+        case image(LoadedResponse)
         /// A redirect and the end of its freshness.
         case redirect(String, freshUntil: Int)
     }
 
     /// Follows redirects until the response is an image.
-    func picture(
+    func image(
         for request: HTTPLoadRequest, _ receive: @escaping Receiver
     ) async throws(LoadError) -> LoadedResponse {
         var hop = request
@@ -28,7 +28,7 @@ extension HTTPLoader {
                     url: "\(hop.url)", reason: "the configuration does not allow this URL")
             }
             switch try await answer(to: hop, receive) {
-            case .picture(let response): return response.fresh(until: freshUntil)
+            case .image(let response): return response.fresh(until: freshUntil)
             case .redirect(let location, let redirectFreshUntil):
                 freshUntil = min(freshUntil, redirectFreshUntil)
                 try hop.follow(location)
@@ -72,7 +72,7 @@ extension HTTPLoader {
     ) throws(LoadError) -> Answer {
         switch response.status {
         case 200:
-            return .picture(
+            return .image(
                 LoadedResponse(
                     url: hop.url, bytes: response.bytes, mediaType: response.mediaType,
                     validator: response.validator, source: source,

@@ -40,7 +40,7 @@ package struct Thumbnail: AsyncParsableCommand {
               calotype thumbnail --explain photo.jpg --size 400
               calotype thumbnail *.jpg --size 800 --watermark logo.png --watermark-scale 0.2
               calotype thumbnail *.jpg --size 1920x --output '{dir}/{name}.web.jpg'
-              calotype thumbnail --recursive Pictures --size 400 --output Thumbnails/
+              calotype thumbnail --recursive Images --size 400 --output Thumbnails/
             """)
 
     @Argument(help: "The image files; with --recursive, also folders.", completion: .file())

@@ -20,8 +20,8 @@ public enum LoadError: Error, Hashable, Sendable {
     case cancelled
     /// The maximum number of pieces of work waits. The caller, by trying again later.
     case queueFull
-    /// It needs more memory than all pictures together may take. The caller, by asking for a smaller
-    /// picture, or the operator, by raising `MemoryBudget.byteLimit`.
+    /// It needs more memory than all images together may take. The caller, by asking for a smaller
+    /// image, or the operator, by raising `MemoryBudget.byteLimit`.
     case memoryBudgetExceeded(needed: Int, allowed: Int)
     /// The rendition store could not be opened. The operator; `reason` is the error of the system.
     case storeFailed(reason: String)
@@ -74,7 +74,7 @@ extension LoadError: CustomStringConvertible {
         }
     }
 
-    /// Whether a smaller picture, or fewer of them, might have been made.
+    /// Whether a smaller image, or fewer of them, might have been made.
     package var isMemoryShortage: Bool {
         switch self {
         case .memoryBudgetExceeded, .decodingFailed(_, .limitExceeded): true
@@ -82,7 +82,7 @@ extension LoadError: CustomStringConvertible {
         }
     }
 
-    /// What went wrong below while the picture at `path` was made.
+    /// What went wrong below while the image at `path` was made.
     package init(decoding path: String, _ error: CodecError) {
         self =
             switch error {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How urgent a picture is; of equal urgency the older request goes first.
+/// How urgent an image is; of equal urgency the older request goes first.
 public enum LoadPriority: Int, Comparable, Sendable, CaseIterable {
     case background
     /// What scrolling is about to reveal.

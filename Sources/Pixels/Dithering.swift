@@ -68,7 +68,7 @@ struct Ditherer {
     /// The 8×8 Bayer matrix: each threshold below 64 once.
     ///
     /// - SeeAlso: B. E. Bayer, “An optimum method for two-level rendition of continuous-tone
-    ///   pictures”, 1973.
+    ///   images”, 1973.
     private static let pattern: [UInt8] = (0..<64).map { index in
         let (x, y) = (UInt8(index % 8), UInt8(index / 8))
         var value: UInt8 = 0

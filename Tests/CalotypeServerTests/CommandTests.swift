@@ -59,7 +59,7 @@ struct CommandTests {
         let missing = folder.path("calotype-server")
         #expect(alone.errors == "calotype: \(missing): No such file or directory\n")
         let info = try await BuiltCommand.run(
-            ["info", "--no-sandbox", try picture("a.png")], program: folder.path("alone"))
+            ["info", "--no-sandbox", try image("a.png")], program: folder.path("alone"))
         #expect(info.code == 0)
         let sandboxed = try await BuiltCommand.run(
             ["info", folder.path("a.png")], program: folder.path("alone"))
@@ -72,7 +72,7 @@ struct CommandTests {
 
     @Test("prints the steps of the pipeline with thumbnail --explain") func explains() async throws
     {
-        let path = try picture("a.png")
+        let path = try image("a.png")
         let answer = try await BuiltCommand.run(["thumbnail", path, "--size", "100", "--explain"])
         #expect(answer.code == 0)
         let lines = answer.output.split(separator: "\n")
@@ -95,7 +95,7 @@ struct CommandTests {
         "reports images that cannot be decoded while scrolling, with any design",
         arguments: ["synchronous", "tagged", "tiled", "calotype"])
     func someBroken(design: String) async throws {
-        _ = try picture("a.png")
+        _ = try image("a.png")
         let path = try text("b.png")
         let answer = try await scroll(["--design", design])
         #expect(answer.code == 1)
@@ -137,7 +137,7 @@ struct CommandTests {
 
     @Test("converts to a target SSIM, and to raw pixels")
     func converting() async throws {
-        let path = try picture("a.png")
+        let path = try image("a.png")
         func byteCount(_ output: String, _ arguments: [String]) async throws -> Int {
             let output = folder.path(output)
             let answer = try await BuiltCommand.run(["convert", path, output] + arguments)
@@ -157,7 +157,7 @@ struct CommandTests {
 
     @Test("reports one error per file in JSON, too")
     func json() async throws {
-        let good = try picture("a.png")
+        let good = try image("a.png")
         let bad = try text("b.png")
         let missing = folder.path("missing.png")
         let unknown = "unknown image format"
@@ -180,7 +180,7 @@ struct CommandTests {
 
     @Test("rejects an input that is listed twice, and writes no file")
     func twice() async throws {
-        let path = try picture("a.png")
+        let path = try image("a.png")
         let other = "\(folder.path)/./a.png"
         let answer = try await BuiltCommand.run(["thumbnail", "--size", "50", path, other])
         #expect(answer.code == 64)
@@ -190,17 +190,17 @@ struct CommandTests {
 
     @Test("reports why a folder, a trace or a chart cannot be used")
     func reasons() async throws {
-        let picture = try picture("a.png")
+        let image = try image("a.png")
         let missing = folder.path("missing")
         let scroll = ["bench", "scroll"]
         for (arguments, errors) in [
             (scroll + [missing], "\(missing): No such file or directory"),
-            (scroll + [picture], "\(picture): not a folder"),
+            (scroll + [image], "\(image): not a folder"),
             (["serve", missing], "\(missing): No such file or directory"),
-            (["serve", picture], "\(picture): not a folder"),
+            (["serve", image], "\(image): not a folder"),
             (
-                ["serve", folder.path, "--cache-directory", picture],
-                "the rendition store cannot be used: \(picture): Not a directory"
+                ["serve", folder.path, "--cache-directory", image],
+                "the rendition store cannot be used: \(image): Not a directory"
             ),
             (
                 // An address reserved for documentation (RFC 5737), which no machine has.

@@ -20,8 +20,8 @@ struct EffectCommandTests: ~Copyable {
         folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         try makeFolder(folder)
         let destination = try ImageDestination(format: "png", codecs: builtInCodecs)
-        let picture = TestImage.photograph(PixelSize(width: 40, height: 20))
-        try destination.write(picture, to: "\(folder)/a.png")
+        let image = TestImage.photograph(PixelSize(width: 40, height: 20))
+        try destination.write(image, to: "\(folder)/a.png")
         try destination.write(mark, to: "\(folder)/mark.png")
     }
 

@@ -26,11 +26,11 @@ struct GainMapCommandTests: ~Copyable {
         channel.maximum = 2
         var metadata = GainMapMetadata(channel)
         metadata.alternateHeadroom = 2
-        let picture = TestImage.photograph(PixelSize(width: 80, height: 40))
+        let image = TestImage.photograph(PixelSize(width: 80, height: 40))
         let destination = try ImageDestination(format: "jpeg", codecs: builtInCodecs)
-        try destination.write(picture, to: "\(folder)/plain.jpg")
+        try destination.write(image, to: "\(folder)/plain.jpg")
         try destination.adding(GainMap(metadata, file: map)).write(
-            picture, to: "\(folder)/hdr.jpg")
+            image, to: "\(folder)/hdr.jpg")
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }

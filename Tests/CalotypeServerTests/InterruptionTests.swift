@@ -21,7 +21,7 @@ struct InterruptionTests {
     }
 
     /// Creates an image file and hard links to it.
-    private func pictures(_ count: Int) throws -> [String] {
+    private func images(_ count: Int) throws -> [String] {
         let image = TestImage.photograph(PixelSize(width: 1600, height: 1200))
         let paths = (0..<count).map { folder.path("\($0).png") }
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: paths[0])
@@ -39,7 +39,7 @@ struct InterruptionTests {
         "leaves complete thumbnails and exits with the code of the signal",
         arguments: [SIGINT, SIGTERM, SIGHUP])
     func thumbnail(signal: Int32) async throws {
-        let inputs = try pictures(300)
+        let inputs = try images(300)
         let small = folder.path("small")
         try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
         let answer = try await BuiltCommand.interrupt(
@@ -61,7 +61,7 @@ struct InterruptionTests {
 
     @Test("ends early and leaves no temporary files with a sandbox")
     func sandboxed() async throws {
-        let inputs = try pictures(300)
+        let inputs = try images(300)
         let small = folder.path("small")
         try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
         let answer = try await BuiltCommand.interrupt(
@@ -77,7 +77,7 @@ struct InterruptionTests {
 
     @Test("leaves no temporary files of bench scroll", arguments: [SIGINT, SIGTERM])
     func scroll(signal: Int32) async throws {
-        _ = try pictures(4)
+        _ = try images(4)
         let arguments = [
             "bench", "scroll", folder.path, "--layout", "grid", "--seconds", "0.2", "--count", "8",
         ]
@@ -94,7 +94,7 @@ struct InterruptionTests {
     }
 
     @Test("leaves no temporary files of bench formats") func formats() async throws {
-        let photo = try pictures(1)[0]
+        let photo = try images(1)[0]
         let arguments = ["--seconds", "0.1", "--photo", photo, "--output", folder.path("chart")]
         let answer = try await BuiltCommand.interrupt(
             ["bench", "formats"] + arguments, SIGTERM, temporaryFolder: temporary.path,

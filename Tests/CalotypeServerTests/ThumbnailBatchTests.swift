@@ -45,7 +45,7 @@ struct ThumbnailBatchTests: ~Copyable {
         try Data("junk".utf8).write(to: URL(filePath: bad))
         let empty = "\(folder)/empty.png"
         try Data().write(to: URL(filePath: empty))
-        let plan = plan([try picture("a.png"), bad, try picture("b.png"), empty]) {
+        let plan = plan([try image("a.png"), bad, try image("b.png"), empty]) {
             "new/\($0).png"
         }
         let results = batch.run(plan.map { .success($0) }, jobCount: 2)
@@ -65,7 +65,7 @@ struct ThumbnailBatchTests: ~Copyable {
 
     @Test("After an interruption no thumbnail is started and no incomplete file is left")
     func stopsWhenInterrupted() throws {
-        let inputs = try (0..<5).map { try picture("\($0).png") }
+        let inputs = try (0..<5).map { try image("\($0).png") }
         let counter = Counter()
         let results = batch.run(
             plan(inputs) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
@@ -79,7 +79,7 @@ struct ThumbnailBatchTests: ~Copyable {
     func givesUpWhenInterrupted() throws {
         let counter = Counter()
         let results = batch.run(
-            plan([try picture("a.png")]) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
+            plan([try image("a.png")]) { "out/\($0).png" }.map { .success($0) }, jobCount: 1,
             isInterrupted: {
                 counter.increment()
                 // Called once before the thumbnail, then while it is decoded.
@@ -91,7 +91,7 @@ struct ThumbnailBatchTests: ~Copyable {
 
     @Test("Two inputs with the same output are rejected, for any spelling of the path")
     func refusesSameOutput() throws {
-        let inputs = [try picture("a.png"), try picture("b.png")]
+        let inputs = [try image("a.png"), try image("b.png")]
         #expect(throws: PlanError.self) {
             try check(plan(inputs) { _ in "x.png" }, inputs: inputs)
         }
@@ -106,7 +106,7 @@ struct ThumbnailBatchTests: ~Copyable {
 
     @Test("An output that is an input is rejected, even through a symbolic link")
     func refusesOverwriting() throws {
-        let inputs = [try picture("a.png"), try picture("b.png")]
+        let inputs = [try image("a.png"), try image("b.png")]
         try FileManager.default.createSymbolicLink(
             atPath: "\(folder)/link.png", withDestinationPath: inputs[1])
         #expect(throws: PlanError.overwritesInput("\(folder)/link.png")) {

@@ -14,14 +14,14 @@ import Testing
 struct SandboxedChangedFileTests {
     private let folder: TemporaryFolder
     private let path: String
-    private let picture: [UInt8]
+    private let image: [UInt8]
 
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("picture.png")
-        picture = try ImageDestination(format: "png", codecs: builtInCodecs)
+        image = try ImageDestination(format: "png", codecs: builtInCodecs)
             .encode(TestImage.photograph(PixelSize(width: 400, height: 300)))
-        try Data(picture).write(to: URL(filePath: path))
+        try Data(image).write(to: URL(filePath: path))
     }
 
     @Test("fails with fileChanged and decodes once it is complete again")
@@ -34,7 +34,7 @@ struct SandboxedChangedFileTests {
         #expect(throws: CodecError.fileChanged) { _ = try source.image() }
         #expect(throws: CodecError.fileChanged) { _ = try source.metadata() }
         // The same bytes are not quarantined.
-        try Data(picture).write(to: URL(filePath: path))
+        try Data(image).write(to: URL(filePath: path))
         let again = try ImageSource(
             EncodedBytes(opening: path), codecs: Sandboxes.codecs(sandbox))
         #expect(try again.image().size == PixelSize(width: 400, height: 300))
@@ -48,7 +48,7 @@ struct SandboxedChangedFileTests {
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
         // The host does not check these bytes for changes, so the worker reports the error.
         let bytes = try EncodedBytes(
-            descriptor: descriptor, byteCount: picture.count, isMapped: false)
+            descriptor: descriptor, byteCount: image.count, isMapped: false)
         #expect(throws: CodecError.fileChanged) {
             _ = try sandbox.header(of: RemoteImage(bytes, limits: DecodeLimits()))
         }
@@ -60,7 +60,7 @@ struct SandboxedChangedFileTests {
         defer { sandbox.close() }
         let bytes = try EncodedBytes(opening: path)
         let copy = try sandbox.snapshot(bytes)
-        #expect(copy.withBytes { bytes in bytes.indices.map { bytes[$0] } } == picture)
+        #expect(copy.withBytes { bytes in bytes.indices.map { bytes[$0] } } == image)
         try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data([1]))
         #expect(throws: CodecError.fileChanged) { _ = try sandbox.snapshot(bytes) }
         try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 100)

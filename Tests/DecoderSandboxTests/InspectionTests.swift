@@ -219,19 +219,19 @@ import Testing
         guard builtInCodecs.codec(named: format)?.encoder != nil else { return }
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestImage.photograph(PixelSize(width: 600, height: 450))
+        let image = TestImage.photograph(PixelSize(width: 600, height: 450))
         var options = EncodeOptions()
         options.metadata.exif = EXIFBlock.photograph(isLittleEndian: true)
         let here = try ImageDestination(format: format, codecs: builtInCodecs, options: options)
-        let there = try sandbox.encode(picture, as: format, options, cancellation: nil)
-        #expect(try here.encode(picture) == there)
+        let there = try sandbox.encode(image, as: format, options, cancellation: nil)
+        #expect(try here.encode(image) == there)
     }
 
     @Test(.enabled(if: builtInCodecs.codec(named: "avif")?.encoder != nil))
     func `a cancelled encode ends within a second`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestImage.photograph(PixelSize(width: 1000, height: 1000))
+        let image = TestImage.photograph(PixelSize(width: 1000, height: 1000))
         var options = EncodeOptions()
         options.compressionLevel = 9
         let destination = try ImageDestination(
@@ -245,7 +245,7 @@ import Testing
         let clock = ContinuousClock()
         let start = clock.now
         #expect(throws: CodecError.cancelled) {
-            try destination.encode(picture, cancellation: cancellation)
+            try destination.encode(image, cancellation: cancellation)
         }
         #expect(clock.now - start < .seconds(1))
     }

@@ -52,9 +52,9 @@ import Testing
     @Test func `sandboxed decodes to several sizes equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
-        let picture = TestImage.photograph(PixelSize(width: 400, height: 300))
+        let image = TestImage.photograph(PixelSize(width: 400, height: 300))
         let file = EncodedBytes(
-            try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture))
+            try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(image))
         // Some results fit into the shared memory of the worker, and some do not.
         for (sides, format) in [([60, 50, 62], PixelFormat.rgb16), (Array(392...400), .rgbaHalf)] {
             let options = sides.map {
@@ -241,13 +241,13 @@ import Testing
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }
         // More than one band: 1,000 rows of 3,000 bytes.
-        let picture = TestImage.photograph(PixelSize(width: 1000, height: 1000))
-        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 1000, height: 1000))
+        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(image)
         let rows = Rows()
         try ImageSource(EncodedBytes(file), codecs: Sandboxes.codecs(sandbox))
             .decodeRows(into: rows)
-        #expect(rows.size == picture.size)
-        #expect(rows.bytes == picture.packedBytes)
+        #expect(rows.size == image.size)
+        #expect(rows.bytes == image.packedBytes)
         // A consumer that throws ends the decode, and the worker is replaced.
         rows.mostByteCount = 10
         #expect(throws: CodecError.cancelled) {

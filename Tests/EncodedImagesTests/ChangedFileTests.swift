@@ -138,8 +138,8 @@ struct ChangedFileTests {
         arguments: ["header", "decode", "thumbnail rows", "metadata"])
     func source(step: String) throws {
         let path = folder.path("picture.fake")
-        let picture = FakeCodec.file(PixelSize(width: 100, height: 100), grey: 9)
-        try Data(picture).write(to: URL(filePath: path))
+        let image = FakeCodec.file(PixelSize(width: 100, height: 100), grey: 9)
+        try Data(image).write(to: URL(filePath: path))
         let codec = MeddlingCodec()
         let change: @Sendable () -> Void = {
             guard let handle = FileHandle(forWritingAtPath: path) else { return }

@@ -29,25 +29,25 @@ import Testing
     func replacing() throws {
         try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.raw").path
-            let picture = TestImage.noise(PixelSize(width: 30, height: 20))
+            let image = TestImage.noise(PixelSize(width: 30, height: 20))
             let destination = try ImageDestination(format: "RAW", codecs: codecs)
-            for _ in 0..<2 { try destination.write(picture, to: path) }
-            #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
+            for _ in 0..<2 { try destination.write(image, to: path) }
+            #expect(try Array(Data(contentsOf: URL(filePath: path))) == image.packedBytes)
             #expect(throws: CodecError.unsupported(feature: "one column")) {
                 try destination.write(
                     TestImage.noise(PixelSize(width: 1, height: 1)), to: path)
             }
-            #expect(try Array(Data(contentsOf: URL(filePath: path))) == picture.packedBytes)
+            #expect(try Array(Data(contentsOf: URL(filePath: path))) == image.packedBytes)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.raw"])
         }
     }
 
     @Test("reports why a file cannot be written")
     func failures() throws {
-        let picture = TestImage.noise(PixelSize(width: 2, height: 2))
+        let image = TestImage.noise(PixelSize(width: 2, height: 2))
         let destination = try ImageDestination(format: "raw", codecs: codecs)
         #expect(throws: CodecError.file(reason: "No such file or directory")) {
-            try destination.write(picture, to: "/nonexistent-\(UUID().uuidString)/a.raw")
+            try destination.write(image, to: "/nonexistent-\(UUID().uuidString)/a.raw")
         }
         #expect(throws: CodecError.self) {
             _ = try ImageDestination(format: "tga", codecs: codecs)

@@ -31,46 +31,46 @@ private final class Undecided: RemoteDecoder {
     func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
 
     func header(
-        of picture: RemoteImage
+        of image: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader) {
-        byteCounts.withLock { $0.append(picture.bytes.count) }
-        throw .truncated(byteCount: picture.bytes.count)
+        byteCounts.withLock { $0.append(image.bytes.count) }
+        throw .truncated(byteCount: image.bytes.count)
     }
 
-    func metadata(of picture: RemoteImage) throws(CodecError) -> MetadataBlocks {
+    func metadata(of image: RemoteImage) throws(CodecError) -> MetadataBlocks {
         throw .unknownFormat
     }
 
-    func metadataFields(of picture: RemoteImage) throws(CodecError) -> MetadataFields {
+    func metadataFields(of image: RemoteImage) throws(CodecError) -> MetadataFields {
         throw .unknownFormat
     }
 
     func metadata(
-        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
+        of image: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) throws(CodecError) -> MetadataBlocks { throw .unknownFormat }
 
     func image(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage { throw .unknownFormat }
 
     func images(
-        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
+        of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) throws(CodecError) -> [DecodedImage?] { throw .unknownFormat }
 
     func rows(
-        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of image: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport { throw .unknownFormat }
 
     func frames(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames { throw .unknownFormat }
 
     func preview(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> ImagePreview? { nil }
 

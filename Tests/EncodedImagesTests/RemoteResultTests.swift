@@ -11,7 +11,7 @@ import Testing
         return try ImageSource(EncodedBytes([1, 2, 3]), codecs: codecs)
     }
 
-    private static func picture(_ width: Int, _ height: Int, _ format: PixelFormat) -> PixelBuffer {
+    private static func image(_ width: Int, _ height: Int, _ format: PixelFormat) -> PixelBuffer {
         MutablePixelBuffer(size: PixelSize(width: width, height: height), format: format).finish()
     }
 
@@ -29,8 +29,8 @@ import Testing
     @Test(
         "is rejected at another size or in another format",
         arguments: [
-            picture(40, 10, .rgb8), picture(20, 1, .rgb8), picture(20, 10, .yCbCr420),
-            picture(20, 10, .rgbaHalf), picture(20, 10, .rgb565), picture(20, 10, .rgb16),
+            image(40, 10, .rgb8), image(20, 1, .rgb8), image(20, 10, .yCbCr420),
+            image(20, 10, .rgbaHalf), image(20, 10, .rgb565), image(20, 10, .rgb16),
         ])
     func refused(answer: PixelBuffer) throws {
         let source = try source(answer)
@@ -49,29 +49,29 @@ private final class Liar: RemoteDecoder {
     func prepare(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
     func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
 
-    func header(of picture: RemoteImage) -> (format: String, header: ImageHeader) {
+    func header(of image: RemoteImage) -> (format: String, header: ImageHeader) {
         let header = ImageHeader(
             storedSize: PixelSize(width: 20, height: 10), colorModel: .rgb, bitsPerComponent: 8)
         return ("fake", header)
     }
 
-    func metadata(of picture: RemoteImage) -> MetadataBlocks { MetadataBlocks() }
+    func metadata(of image: RemoteImage) -> MetadataBlocks { MetadataBlocks() }
 
     func image(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) -> DecodedImage {
         DecodedImage(image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
     }
 
-    func metadataFields(of picture: RemoteImage) -> MetadataFields { MetadataFields() }
+    func metadataFields(of image: RemoteImage) -> MetadataFields { MetadataFields() }
 
     func metadata(
-        of picture: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
+        of image: RemoteImage, forWriting policy: MetadataPolicy, _ changes: ImageChanges
     ) -> MetadataBlocks { MetadataBlocks() }
 
     func images(
-        of picture: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
+        of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
         cancellation: CancellationFlag?
     ) -> [DecodedImage?] {
         options.map { _ in
@@ -85,17 +85,17 @@ private final class Liar: RemoteDecoder {
     ) throws(CodecError) -> [UInt8] { throw .unknownFormat }
 
     func rows(
-        of picture: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
+        of image: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodeReport { throw .unknownFormat }
 
     func frames(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) throws(CodecError) -> any RemoteFrames { throw .unknownFormat }
 
     func preview(
-        of picture: RemoteImage, _ options: DecodeOptions, byteCount: Int,
+        of image: RemoteImage, _ options: DecodeOptions, byteCount: Int,
         cancellation: CancellationFlag?
     ) -> ImagePreview? { nil }
 

@@ -139,7 +139,7 @@ private struct EndlessBody: AsyncSequence, Sendable {
     @Test("charges a body until it is released")
     func whole() async throws {
         let budget = BodyBudget(byteLimit: 10 << 20)
-        let body = HTTPFixture.picture + [UInt8](repeating: 7, count: 3_000_000)
+        let body = HTTPFixture.image + [UInt8](repeating: 7, count: 3_000_000)
         for hasLength in [true, false] {
             var response: LoadedResponse? = try await load(
                 FakeTransport { _, _ in FakeAnswer(body: body, hasLength: hasLength) }
@@ -197,11 +197,11 @@ private struct EndlessBody: AsyncSequence, Sendable {
         let fixture = try HTTPFixture {
             $0.maximumPreviewByteCount = byteCount
         } _: { _, _ in
-            FakeAnswer(body: HTTPFixture.picture)
+            FakeAnswer(body: HTTPFixture.image)
         }
         let log = EventLog()
-        #expect(try await fixture.load(events: log).bytes == HTTPFixture.picture)
-        #expect(log.bytes == Array(HTTPFixture.picture.prefix(byteCount)))
-        #expect(log.receivedByteCounts.last == HTTPFixture.picture.count)
+        #expect(try await fixture.load(events: log).bytes == HTTPFixture.image)
+        #expect(log.bytes == Array(HTTPFixture.image.prefix(byteCount)))
+        #expect(log.receivedByteCounts.last == HTTPFixture.image.count)
     }
 }

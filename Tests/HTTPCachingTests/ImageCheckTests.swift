@@ -50,10 +50,10 @@ import Testing
         "is distinguished from an image with another media type",
         arguments: ["text/plain", "application/json", "text/html", "application/octet-stream", nil])
     func knownSignature(type: String?) async throws {
-        let fixture = try Self.fixture(type, HTTPFixture.picture)
+        let fixture = try Self.fixture(type, HTTPFixture.image)
         let log = EventLog()
-        #expect(try await fixture.load(events: log).bytes == HTTPFixture.picture)
-        #expect(log.bytes == HTTPFixture.picture)
+        #expect(try await fixture.load(events: log).bytes == HTTPFixture.image)
+        #expect(log.bytes == HTTPFixture.image)
         #expect(try await fixture.load().source == .store)
     }
 
@@ -73,12 +73,12 @@ import Testing
                 ? FakeAnswer(fields: [.contentType: "text/html"], body: Self.page)
                 : FakeAnswer(
                     fields: [.cacheControl: "max-age=10"],
-                    body: index == 0 ? HTTPFixture.picture : Array("FAKE other".utf8))
+                    body: index == 0 ? HTTPFixture.image : Array("FAKE other".utf8))
         }
         _ = try await fixture.load()
         fixture.advance(seconds: 10)
         await #expect(throws: LoadError.self) { try await fixture.load() }
-        #expect(try await fixture.load(.onlyIfCached).bytes == HTTPFixture.picture)
+        #expect(try await fixture.load(.onlyIfCached).bytes == HTTPFixture.image)
         #expect(try await fixture.load().bytes == Array("FAKE other".utf8))
     }
 
@@ -89,7 +89,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 fields: [.cacheControl: "max-age=60"],
-                body: index == 0 ? bad : HTTPFixture.picture)
+                body: index == 0 ? bad : HTTPFixture.image)
         }
         #expect(try await fixture.load().bytes == bad)
         #expect(try await fixture.load().bytes == bad)
@@ -98,7 +98,7 @@ import Testing
         } else {
             await fixture.loader.remove(try HTTPURL(HTTPFixture.address))
         }
-        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(try await fixture.load().bytes == HTTPFixture.image)
         #expect(fixture.requestCount == 2)
     }
 

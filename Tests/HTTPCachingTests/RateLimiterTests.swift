@@ -128,7 +128,7 @@ struct RateLimiterTests {
         let fixture = try HTTPFixture {
             $0.maximumConcurrentCountPerHost = 100
         } _: { _, _ in
-            FakeAnswer(fields: [.cacheControl: "max-age=60"], body: HTTPFixture.picture)
+            FakeAnswer(fields: [.cacheControl: "max-age=60"], body: HTTPFixture.image)
         }
         for index in 0..<25 { _ = try await fixture.load("https://example.org/\(index)") }
         for index in 0..<25 { _ = try await fixture.load("https://example.org/\(index)") }

@@ -20,7 +20,7 @@ import Testing
                 index + 1 < addresses.count
             else {
                 return FakeAnswer(
-                    fields: [.cacheControl: "max-age=60"], body: HTTPFixture.picture)
+                    fields: [.cacheControl: "max-age=60"], body: HTTPFixture.image)
             }
             var fields = fields
             fields[.location] = addresses[index + 1]
@@ -36,7 +36,7 @@ import Testing
     func followed(status: Int) async throws {
         let fixture = try Self.fixture(Self.chain(1), status: status)
         let response = try await fixture.load("https://example.org/0")
-        #expect(response.bytes == HTTPFixture.picture)
+        #expect(response.bytes == HTTPFixture.image)
         #expect("\(response.url)" == "https://example.org/1")
         #expect(fixture.requestCount == 2)
     }
@@ -71,7 +71,7 @@ import Testing
     @Test("may lead from HTTP to HTTPS")
     func upgraded() async throws {
         let fixture = try Self.fixture(["http://example.org/0", "https://example.org/0"])
-        #expect(try await fixture.load("http://example.org/0").bytes == HTTPFixture.picture)
+        #expect(try await fixture.load("http://example.org/0").bytes == HTTPFixture.image)
     }
 
     @Test("is followed only to allowed URLs, the first included")

@@ -11,7 +11,7 @@ import Testing
 @testable import HTTPCaching
 
 @Suite("A stored response", .timeLimit(.minutes(5))) struct ResponseCachingTests {
-    private static let picture = HTTPFixture.picture
+    private static let image = HTTPFixture.image
     private static let other = Array("FAKE other".utf8)
 
     /// Answers every request with these fields, and a conditional one for tag `"a"` with 304.
@@ -22,7 +22,7 @@ import Testing
             if let tag = request.headerFields[.ifNoneMatch], tag == fields[.eTag] {
                 return FakeAnswer(status: 304, fields: notModified)
             }
-            return FakeAnswer(status: status, fields: fields, body: picture)
+            return FakeAnswer(status: status, fields: fields, body: image)
         }
     }
 
@@ -45,7 +45,7 @@ import Testing
         let log = EventLog()
         let response = try await fixture.load(events: log)
         #expect(response.source == .store)
-        #expect(response.bytes == Self.picture)
+        #expect(response.bytes == Self.image)
         #expect(log.events.isEmpty)
         #expect(fixture.requestCount == 1)
         fixture.advance(seconds: 1)
@@ -85,7 +85,7 @@ import Testing
         let second = try await fixture.load(events: log)
         #expect(fixture.lastFields[.ifNoneMatch] == "\"a\"")
         #expect(second.source == .revalidated)
-        #expect(second.bytes == Self.picture)
+        #expect(second.bytes == Self.image)
         #expect(second.validator == first.validator)
         #expect(second.mediaType == "image/png")
         #expect(log.events.isEmpty)
@@ -111,7 +111,7 @@ import Testing
                 ? FakeAnswer(status: 304)
                 : FakeAnswer(
                     fields: [.lastModified: httpDate(-60), .cacheControl: "max-age=0"],
-                    body: Self.picture)
+                    body: Self.image)
         }
         #expect(try await fixture.load().validator == "modified \(httpDate(-60))")
         #expect(try await fixture.load().source == .revalidated)
@@ -122,7 +122,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 fields: [.eTag: "\"\(index)\"", .cacheControl: "max-age=10"],
-                body: index == 0 ? Self.picture : Self.other)
+                body: index == 0 ? Self.image : Self.other)
         }
         let first = try await fixture.load()
         fixture.advance(seconds: 10)
@@ -149,7 +149,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 fields: [.cacheControl: index == 0 ? "max-age=10" : "max-age=10, no-store"],
-                body: index == 0 ? Self.picture : Self.other)
+                body: index == 0 ? Self.image : Self.other)
         }
         _ = try await fixture.load()
         #expect(await fixture.store.byteCount() > 0)
@@ -166,7 +166,7 @@ import Testing
         let fixture = try Self.fixture(
             [.eTag: "\"a\""], notModified: [.cacheControl: "no-store"])
         _ = try await fixture.load()
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(await fixture.store.byteCount() == 0)
     }
 
@@ -177,7 +177,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 status: index == 0 ? status : 200, fields: [.cacheControl: "max-age=10"],
-                body: Self.picture)
+                body: Self.image)
         }
         let error = LoadError.badStatus(url: HTTPFixture.address, code: status)
         for _ in 0..<3 {
@@ -185,7 +185,7 @@ import Testing
         }
         #expect(fixture.requestCount == 1)
         fixture.advance(seconds: 10)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(try await fixture.load().source == .store)
         #expect(fixture.requestCount == 2)
     }
@@ -195,7 +195,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 status: index == 0 ? 200 : 404,
-                fields: index == 0 ? [.cacheControl: "max-age=10"] : [:], body: Self.picture)
+                fields: index == 0 ? [.cacheControl: "max-age=10"] : [:], body: Self.image)
         }
         _ = try await fixture.load()
         fixture.advance(seconds: 10)
@@ -227,7 +227,7 @@ import Testing
         #expect(response.source == .store)
         #expect(fixture.requestCount == 0)
         await fixture.loader.remove(url)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
     }
 
     @Test("is fetched again if its fields are damaged")
@@ -237,7 +237,7 @@ import Testing
         fixture.store.database.write { db in
             try db.execute(sql: "UPDATE response SET fields = x'FF00FF'")
         }
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.requestCount == 2)
     }
 
@@ -291,7 +291,7 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
                 fields: [.cacheControl: "max-age=60", .eTag: "\"a\""],
-                body: index == 0 ? Self.picture : Self.other)
+                body: index == 0 ? Self.image : Self.other)
         }
         _ = try await fixture.load()
         #expect(try await fixture.load(.reload).bytes == Self.other)
@@ -304,11 +304,11 @@ import Testing
     func requestNoStore() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: [.cacheControl: "max-age=60"], body: index == 1 ? Self.other : Self.picture)
+                fields: [.cacheControl: "max-age=60"], body: index == 1 ? Self.other : Self.image)
         }
         _ = try await fixture.load()
         #expect(try await fixture.load(.noStore).bytes == Self.other)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.requestCount == 2)
     }
 
@@ -334,7 +334,7 @@ import Testing
                 fields: [
                     .cacheControl: "max-age=10, must-revalidate, stale-if-error=60, "
                         + "stale-while-revalidate=60"
-                ], body: Self.picture)
+                ], body: Self.image)
         }
         _ = try await fixture.load()
         fixture.advance(seconds: 10)
@@ -349,14 +349,14 @@ import Testing
         let fixture = try HTTPFixture { _, index in
             index == 0
                 ? FakeAnswer(
-                    fields: [.cacheControl: "max-age=10, stale-if-error=20"], body: Self.picture)
+                    fields: [.cacheControl: "max-age=10, stale-if-error=20"], body: Self.image)
                 : FakeAnswer(status: 502, isUnreachable: isUnreachable)
         }
         _ = try await fixture.load()
         fixture.advance(seconds: 29)
         let response = try await fixture.load()
         #expect(response.source == .stale)
-        #expect(response.bytes == Self.picture)
+        #expect(response.bytes == Self.image)
         #expect(fixture.requestCount == 2)
         fixture.advance(seconds: 1)
         await #expect(throws: LoadError.self) { try await fixture.load() }

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPCaching
 
 @Suite("An interrupted download", .timeLimit(.minutes(5))) struct ResumableDownloadTests {
-    private static let picture = HTTPFixture.picture
+    private static let image = HTTPFixture.image
     private static let half = 11_397
     private static let tagged: HTTPFields = [
         .acceptRanges: "bytes", .eTag: "\"a\"", .contentType: "image/png",
@@ -25,7 +25,7 @@ import Testing
         try HTTPFixture {
             $0.maximumRetryCount = retries
         } _: { _, index in
-            var answer = FakeAnswer(fields: fields, body: picture)
+            var answer = FakeAnswer(fields: fields, body: image)
             if index == 0 { answer.failsAfter = half } else { answer.rangeValidator = validator }
             return answer
         }
@@ -46,8 +46,8 @@ import Testing
         let response = try await fixture.load(events: log)
         #expect(fixture.lastFields[.range] == "bytes=11397-")
         #expect(fixture.lastFields[.ifRange] == validator)
-        #expect(response.bytes == Self.picture)
-        #expect(log.bytes == Self.picture)
+        #expect(response.bytes == Self.image)
+        #expect(log.bytes == Self.image)
         #expect(!log.events.contains(.restart))
         #expect(log.receivedByteCounts.first == Self.half + 1000)
         #expect(log.receivedByteCounts.last == 22_789)
@@ -58,7 +58,7 @@ import Testing
         // And the whole is an answer like any other: of status 200 and of its whole length.
         let kept = try #require(await fixture.store.response(for: url, fixture.lastFields))
         #expect(kept.status == 200)
-        #expect(kept.bytes == Self.picture)
+        #expect(kept.bytes == Self.image)
         #expect(kept.fields[.contentLength] == "22789")
         #expect(kept.fields[.contentRange] == nil)
     }
@@ -70,9 +70,9 @@ import Testing
         async let response = fixture.load(events: log)
         await fixture.clock.sleepsBriefly()
         fixture.clock.advance(by: .seconds(1))
-        #expect(try await response.bytes == Self.picture)
+        #expect(try await response.bytes == Self.image)
         #expect(fixture.lastFields[.range] == "bytes=11397-")
-        #expect(log.bytes == Self.picture)
+        #expect(log.bytes == Self.image)
         #expect(log.receivedByteCounts == log.receivedByteCounts.sorted())
     }
 
@@ -82,9 +82,9 @@ import Testing
         try await Self.fail(first)
         await first.loader.close()
         let second = try HTTPFixture(folder: first.folder, clock: first.clock) { _, _ in
-            FakeAnswer(fields: Self.tagged, body: Self.picture, rangeValidator: "\"a\"")
+            FakeAnswer(fields: Self.tagged, body: Self.image, rangeValidator: "\"a\"")
         }
-        #expect(try await second.load().bytes == Self.picture)
+        #expect(try await second.load().bytes == Self.image)
         #expect(second.lastFields[.range] == "bytes=11397-")
     }
 
@@ -95,7 +95,7 @@ import Testing
             var fields = Self.tagged
             fields[.eTag] = "\"\(index)\""
             return index == 0
-                ? FakeAnswer(fields: fields, body: Self.picture, failsAfter: Self.half)
+                ? FakeAnswer(fields: fields, body: Self.image, failsAfter: Self.half)
                 : FakeAnswer(fields: fields, body: other, rangeValidator: "\"1\"")
         }
         try await Self.fail(fixture)
@@ -114,16 +114,16 @@ import Testing
         async let response = fixture.load(events: log)
         await fixture.clock.sleepsBriefly()
         fixture.clock.advance(by: .seconds(1))
-        #expect(try await response.bytes == Self.picture)
+        #expect(try await response.bytes == Self.image)
         #expect(log.events.count { $0 == .restart } == 1)
-        #expect(log.bytes == Self.picture)
+        #expect(log.bytes == Self.image)
     }
 
     @Test("is not stored when the new body is interrupted and cannot be resumed")
     func discardedByWhole() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: index == 0 ? Self.tagged : [:], body: Self.picture, failsAfter: Self.half)
+                fields: index == 0 ? Self.tagged : [:], body: Self.image, failsAfter: Self.half)
         }
         try await Self.fail(fixture)
         try await Self.fail(fixture)
@@ -144,7 +144,7 @@ import Testing
     func incompleteFields(fields: HTTPFields) async throws {
         let fixture = try Self.fixture(fields, validator: "\"a\"")
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == nil)
         #expect(fixture.lastFields[.ifRange] == nil)
     }
@@ -153,11 +153,11 @@ import Testing
     func unknownLength() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture, hasLength: false,
+                fields: Self.tagged, body: Self.image, hasLength: false,
                 failsAfter: index == 0 ? Self.half : nil)
         }
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == nil)
     }
 
@@ -165,11 +165,11 @@ import Testing
     func wholeBody(failsAfter: Int) async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture, failsAfter: index == 0 ? failsAfter : nil)
+                fields: Self.tagged, body: Self.image, failsAfter: index == 0 ? failsAfter : nil)
         }
         try await Self.fail(fixture)
         #expect(await fixture.store.byteCount() == 0)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == nil)
     }
 
@@ -177,7 +177,7 @@ import Testing
     func cancelledRetry() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture, failsAfter: index == 0 ? Self.half : nil,
+                fields: Self.tagged, body: Self.image, failsAfter: index == 0 ? Self.half : nil,
                 isHeld: index == 1, holdsPieces: index == 2,
                 rangeValidator: index > 0 ? "\"a\"" : nil)
         }
@@ -190,7 +190,7 @@ import Testing
             await #expect(throws: LoadError.cancelled) { try await task.value }
         }
         #expect(fixture.transport.cancelCount(HTTPFixture.address) == 2)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == "bytes=11397-")
     }
 
@@ -198,7 +198,7 @@ import Testing
     func cancelledBody() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture, holdsPieces: index == 0,
+                fields: Self.tagged, body: Self.image, holdsPieces: index == 0,
                 rangeValidator: "\"a\"")
         }
         let log = EventLog()
@@ -211,7 +211,7 @@ import Testing
         await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
         task.cancel()
         await #expect(throws: LoadError.cancelled) { try await task.value }
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
@@ -219,7 +219,7 @@ import Testing
     func endedByCancelling() async throws {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(
-                body: Self.picture, hasLength: false, holdsPieces: true, endsWhenCancelled: true)
+                body: Self.image, hasLength: false, holdsPieces: true, endsWhenCancelled: true)
         }
         let task = Task { try await fixture.load() }
         await eventually { fixture.transport.heldCount(HTTPFixture.address) == 1 }
@@ -234,19 +234,19 @@ import Testing
     func brokenTwice() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture,
+                fields: Self.tagged, body: Self.image,
                 failsAfter: index < 2 ? [Self.half, 5000][index] : nil, rangeValidator: "\"a\"")
         }
         try await Self.fail(fixture)
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == "bytes=16397-")
     }
 
     @Test("restarts once when the server rejects the range")
     func notSatisfiable() async throws {
         let fixture = try HTTPFixture { request, index in
-            var answer = FakeAnswer(fields: Self.tagged, body: Self.picture)
+            var answer = FakeAnswer(fields: Self.tagged, body: Self.image)
             if index == 0 { answer.failsAfter = Self.half }
             if request.headerFields[.range] != nil {
                 answer = FakeAnswer(status: 416, fields: [.contentRange: "bytes */100"])
@@ -254,7 +254,7 @@ import Testing
             return answer
         }
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.requestCount == 3)
         #expect(fixture.lastFields[.range] == nil)
     }
@@ -269,21 +269,21 @@ import Testing
         let fixture = try HTTPFixture { request, index in
             if request.headerFields[.range] == nil {
                 return FakeAnswer(
-                    fields: Self.tagged, body: Self.picture,
+                    fields: Self.tagged, body: Self.image,
                     failsAfter: index == 0 ? Self.half : nil)
             }
             return FakeAnswer(
-                status: 206, fields: [.contentRange: range, .eTag: "\"a\""], body: Self.picture)
+                status: 206, fields: [.contentRange: range, .eTag: "\"a\""], body: Self.image)
         }
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.requestCount == 3)
     }
 
     @Test("restarts when the partial response has another version")
     func otherVersion() async throws {
         let fixture = try HTTPFixture { request, index in
-            var answer = FakeAnswer(fields: Self.tagged, body: Self.picture)
+            var answer = FakeAnswer(fields: Self.tagged, body: Self.image)
             if index == 0 { answer.failsAfter = Self.half }
             if request.headerFields[.range] != nil {
                 answer.status = 206
@@ -293,7 +293,7 @@ import Testing
             return answer
         }
         try await Self.fail(fixture)
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.requestCount == 3)
     }
 
@@ -301,14 +301,14 @@ import Testing
     func endedEarly() async throws {
         let fixture = try HTTPFixture { _, index in
             FakeAnswer(
-                fields: Self.tagged, body: Self.picture, endsAfter: index == 0 ? Self.half : nil,
+                fields: Self.tagged, body: Self.image, endsAfter: index == 0 ? Self.half : nil,
                 rangeValidator: "\"a\"")
         }
         await #expect(
             throws: LoadError.connectionFailed(
                 url: HTTPFixture.address, reason: "connection closed after 11397 of 22789 bytes")
         ) { try await fixture.load() }
-        #expect(try await fixture.load().bytes == Self.picture)
+        #expect(try await fixture.load().bytes == Self.image)
         #expect(fixture.lastFields[.range] == "bytes=11397-")
     }
 

@@ -25,7 +25,7 @@ import Testing
         arguments: [408, 429, 500, 502, 503, 504, nil] as [Int?])
     func retried(status: Int?) async throws {
         let fixture = try Self.fixture { _, index in
-            if index == 2 { return FakeAnswer(body: HTTPFixture.picture) }
+            if index == 2 { return FakeAnswer(body: HTTPFixture.image) }
             return FakeAnswer(status: status ?? 0, isUnreachable: status == nil)
         }
         async let response = fixture.load()
@@ -36,7 +36,7 @@ import Testing
             #expect(fixture.requestCount == index + 1)
             fixture.clock.advance(by: delay)
         }
-        #expect(try await response.bytes == HTTPFixture.picture)
+        #expect(try await response.bytes == HTTPFixture.image)
         #expect(fixture.requestCount == 3)
     }
 
@@ -71,12 +71,12 @@ import Testing
         let fixture = try Self.fixture { _, index in
             index == 0
                 ? FakeAnswer(status: 429, fields: [.retryAfter: value])
-                : FakeAnswer(body: HTTPFixture.picture)
+                : FakeAnswer(body: HTTPFixture.image)
         }
         async let response = fixture.load()
         await eventually { fixture.clock.sleeps == [.seconds(20)] }
         fixture.clock.advance(by: .seconds(20))
-        #expect(try await response.bytes == HTTPFixture.picture)
+        #expect(try await response.bytes == HTTPFixture.image)
     }
 
     @Test(
@@ -122,7 +122,7 @@ import Testing
     /// An image whose first response is sent in pieces, and is continued by the next ones.
     private static func slowAnswer(_ index: Int) -> FakeAnswer {
         FakeAnswer(
-            fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.picture,
+            fields: [.acceptRanges: "bytes", .eTag: "\"a\""], body: HTTPFixture.image,
             holdsPieces: index == 0, rangeValidator: "\"a\"")
     }
 
@@ -165,7 +165,7 @@ import Testing
             for _ in 0..<100 { await Task.yield() }
         }
         await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
-        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(try await fixture.load().bytes == HTTPFixture.image)
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
@@ -185,7 +185,7 @@ import Testing
         await #expect(throws: LoadError.timedOut(url: HTTPFixture.address)) { try await task.value }
         #expect(fixture.transport.cancelCount(HTTPFixture.address) == 1)
         #expect(fixture.requestCount == 1, "no time is left for another try")
-        #expect(try await fixture.load().bytes == HTTPFixture.picture)
+        #expect(try await fixture.load().bytes == HTTPFixture.image)
         #expect(fixture.lastFields[.range] == "bytes=3000-")
     }
 
@@ -207,7 +207,7 @@ import Testing
         let fixture = try Self.fixture {
             $0.maximumConcurrentCountPerHost = 2
         } _: { _, _ in
-            FakeAnswer(body: HTTPFixture.picture, isHeld: true)
+            FakeAnswer(body: HTTPFixture.image, isHeld: true)
         }
         let addresses = (0..<4).map { "https://example.org/\($0)" }
         let tasks = addresses.map { address in Task { try await fixture.load(address) } }

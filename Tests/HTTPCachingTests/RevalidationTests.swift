@@ -20,7 +20,7 @@ struct RevalidationTests {
                 fields: [
                     .cacheControl: "max-age=10, stale-while-revalidate=20",
                     .eTag: "\"\(version)\"",
-                ], body: version == 0 ? HTTPFixture.picture : other)
+                ], body: version == 0 ? HTTPFixture.image : other)
             if request.headerFields[.ifNoneMatch] == "\"\(version)\"" { answer.status = 304 }
             answer.isHeld = index > 0
             return answer
@@ -36,7 +36,7 @@ struct RevalidationTests {
         for _ in 0..<3 {
             let shown = try await fixture.load()
             #expect(shown.source == .stale && shown.needsRevalidation)
-            #expect(shown.bytes == HTTPFixture.picture)
+            #expect(shown.bytes == HTTPFixture.image)
         }
         #expect(fixture.requestCount == 1, "no load waits for the newer one yet")
         let task = Task { try await Self.revalidate(fixture) }
@@ -47,12 +47,12 @@ struct RevalidationTests {
         let newer = try await task.value
         #expect(newer.source == (changes ? .network : .revalidated))
         #expect(!newer.needsRevalidation)
-        #expect(newer.bytes == (changes ? Self.other : HTTPFixture.picture))
+        #expect(newer.bytes == (changes ? Self.other : HTTPFixture.image))
         #expect((newer.validator != first.validator) == changes)
         #expect(fixture.requestCount == 2)
         // Who comes late finds what the others have brought.
         #expect(try await Self.revalidate(fixture).source == .store)
-        #expect(try await fixture.load().bytes == (changes ? Self.other : HTTPFixture.picture))
+        #expect(try await fixture.load().bytes == (changes ? Self.other : HTTPFixture.image))
         #expect(fixture.requestCount == 2)
     }
 
@@ -67,7 +67,7 @@ struct RevalidationTests {
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(
                 fields: [.cacheControl: "max-age=10, stale-while-revalidate=20"],
-                body: HTTPFixture.picture)
+                body: HTTPFixture.image)
         }
         _ = try await fixture.load()
         fixture.advance(seconds: 30)

@@ -23,7 +23,7 @@ import Testing
         } _: { _, _ in
             FakeAnswer(
                 fields: [.acceptRanges: "bytes", .eTag: "\"a\""],
-                body: Array(HTTPFixture.picture.prefix(byteCount)), hasLength: hasLength)
+                body: Array(HTTPFixture.image.prefix(byteCount)), hasLength: hasLength)
         }
     }
 

@@ -94,9 +94,9 @@ import Testing
         }
     }
 
-    private func gray(_ picture: PixelBuffer) -> PixelBuffer {
-        var result = MutablePixelBuffer(picture)
-        for y in 0..<picture.size.height {
+    private func gray(_ image: PixelBuffer) -> PixelBuffer {
+        var result = MutablePixelBuffer(image)
+        for y in 0..<image.size.height {
             result.withMutableRow(y) { row in
                 for x in stride(from: 0, to: row.count, by: 4) {
                     let (r, g, b) = (Int(row[x]), Int(row[x + 1]), Int(row[x + 2]))
@@ -120,18 +120,18 @@ import Testing
                 return options
             }())
         var writer = try destination.animationWriter(size, loopCount: 0)
-        let pictures = (0..<4).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
-        for (index, picture) in pictures.enumerated() {
-            try writer.append(picture, duration: .milliseconds(40 + index))
+        let images = (0..<4).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
+        for (index, image) in images.enumerated() {
+            try writer.append(image, duration: .milliseconds(40 + index))
         }
         let opened = try source(try writer.finish())
         #expect(opened.header.frameCount == 4)
         #expect(opened.header.loopCount == 0)
         var frames = try opened.frames()
-        for (index, picture) in pictures.enumerated() {
+        for (index, image) in images.enumerated() {
             let frame = try #require(try frames.next())
             #expect(frame.duration == .milliseconds(40 + index))
-            #expect(PixelComparison(frame.image, picture).maximumDifference <= 1)
+            #expect(PixelComparison(frame.image, image).maximumDifference <= 1)
         }
         #expect(try frames.next() == nil)
     }
@@ -162,10 +162,10 @@ import Testing
                 }
             }
         }
-        let picture = buffer.finish()
-        let opened = try source(try encoded(picture) { $0.isLossless = true })
+        let image = buffer.finish()
+        let opened = try source(try encoded(image) { $0.isLossless = true })
         #expect(opened.header.bitsPerComponent == 12)
-        let comparison = PixelComparison(try opened.image(), picture.converted(to: .rgb8))
+        let comparison = PixelComparison(try opened.image(), image.converted(to: .rgb8))
         #expect(comparison.maximumDifference <= 1, "\(comparison)")
     }
 
@@ -173,8 +173,8 @@ import Testing
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
-        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
-        let file = try encoded(picture) {
+        let image = TestImage.photograph(PixelSize(width: 16, height: 16))
+        let file = try encoded(image) {
             $0.metadata.exif = exif
             $0.metadata.xmp = xmp
         }
@@ -186,7 +186,7 @@ import Testing
             .coded(CICP(primaries: 9, transfer: 16)),
             .icc(Array(repeating: 7, count: 200)), .sRGB,
         ] {
-            var colored = MutablePixelBuffer(picture)
+            var colored = MutablePixelBuffer(image)
             colored.colorProfile = profile
             #expect(try source(try encoded(colored.finish())).header.colorProfile == profile)
         }
@@ -194,8 +194,8 @@ import Testing
 
     @Test("needs at most 256 KiB for the header, or reports truncation at once")
     func headerFromStart() throws {
-        let picture = TestImage.noise(PixelSize(width: 64, height: 64))
-        let file = try encoded(picture) { $0.quality = 100 }
+        let image = TestImage.noise(PixelSize(width: 64, height: 64))
+        let file = try encoded(image) { $0.quality = 100 }
         let header = try source(file).header
         #expect(try source(Array(file.prefix(file.count - 2000))).header == header)
         for name in try real() {

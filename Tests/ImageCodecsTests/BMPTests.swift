@@ -84,7 +84,7 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: runFiles
     )
     func runs(file: URL) throws {
-        let expected = try #require(try PeerTool.picture("bmp_runs.py", [file.path]))
+        let expected = try #require(try PeerTool.image("bmp_runs.py", [file.path]))
         let comparison = PixelComparison(try decode(file).asRGBA, expected)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
@@ -118,7 +118,7 @@ import Testing
                 && file.lastPathComponent != "bug777315.bmp"
         })
     func masks(file: URL) throws {
-        let expected = try #require(try PeerTool.picture("bmp_fields.py", [file.path]))
+        let expected = try #require(try PeerTool.image("bmp_fields.py", [file.path]))
         let comparison = PixelComparison(try decode(file).asRGBA, expected)
         // Wide samples are multiplied by alpha before they are rounded.
         let header = try open(file).header
@@ -216,8 +216,8 @@ import Testing
 
     @Test("rows before a truncation are kept, and the others are black")
     func truncated() throws {
-        let picture = TestImage.flat(PixelSize(width: 4, height: 4), .rgb8, [255, 255, 255])
-        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.flat(PixelSize(width: 4, height: 4), .rgb8, [255, 255, 255])
+        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(image)
         let decoded = try ImageSource(
             EncodedBytes(Array(file.dropLast(24))), codecs: builtInCodecs
         ).decodedImage()

@@ -15,7 +15,7 @@ import Testing
     func answer(bomb: Bomb) {
         let answers = bomb.answers(EncodedBytes(bomb.bytes()), builtInCodecs)
         switch bomb.answer {
-        case .picture:
+        case .image:
             #expect(answers.isEmpty)
         case .malformed:
             guard case .malformed = answers[.open], case .malformed = answers[.incremental] else {

@@ -49,10 +49,10 @@ import Testing
     private func smallFile(
         _ name: String, _ options: EncodeOptions = EncodeOptions()
     ) throws -> [UInt8] {
-        let picture = TestImage.photograph(PixelSize(width: 19, height: 13))
+        let image = TestImage.photograph(PixelSize(width: 19, height: 13))
         let destination = try ImageDestination(
             format: name, codecs: builtInCodecs, options: options)
-        return try destination.encode(picture)
+        return try destination.encode(image)
     }
 
     private func source(
@@ -72,14 +72,14 @@ import Testing
         options.isLossless = true
         options.chromaSubsampling = .full
         for size in [PixelSize(width: 1, height: 1), PixelSize(width: 100, height: 67)] {
-            let picture = TestImage.photograph(size, format == .rgba8 ? .rgb8 : format)
-            let written = format == .rgba8 ? picture.asRGBA : picture
+            let image = TestImage.photograph(size, format == .rgba8 ? .rgb8 : format)
+            let written = format == .rgba8 ? image.asRGBA : image
             let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
                 .encode(written)
             let opened = try source(file)
             #expect(opened.format.name == name)
             #expect(opened.pixelSize == size)
-            let comparison = PixelComparison(try opened.image().asRGBA, picture.asRGBA)
+            let comparison = PixelComparison(try opened.image().asRGBA, image.asRGBA)
             #expect(comparison.maximumDifference <= allowed, "\(size): \(comparison)")
         }
     }
@@ -92,15 +92,15 @@ import Testing
         options.isLossless = true
         options.chromaSubsampling = .full
         for format in PixelFormat.allCases where format != .yCbCr420 {
-            let picture = TestImage.photograph(PixelSize(width: 21, height: 13))
+            let image = TestImage.photograph(PixelSize(width: 21, height: 13))
                 .converted(to: format)
             let file = try ImageDestination(format: name, codecs: builtInCodecs, options: options)
-                .encode(picture)
+                .encode(image)
             let result = try source(file).image()
-            #expect(result.size == picture.size)
+            #expect(result.size == image.size)
             // Formats without alpha treat an alpha mask differently.
             guard format != .alpha8, let allowed = loss.color else { continue }
-            let comparison = PixelComparison(result.asRGBA, picture.converted(to: .rgba8))
+            let comparison = PixelComparison(result.asRGBA, image.converted(to: .rgba8))
             #expect(comparison.maximumDifference <= allowed, "\(format): \(comparison)")
         }
     }
@@ -191,9 +191,9 @@ import Testing
         encoding.quality = 95
         let loss = Self.losses[name] ?? Loss()
         let width = min(811, loss.largestSide)
-        let picture = TestImage.photograph(PixelSize(width: width, height: width * 613 / 811))
+        let image = TestImage.photograph(PixelSize(width: width, height: width * 613 / 811))
         let file = try ImageDestination(format: name, codecs: builtInCodecs, options: encoding)
-            .encode(picture)
+            .encode(image)
         let opened = try source(file)
         let full = try opened.image()
         for side in [20, 50, 100, 200, 390] where side * 2 < width {

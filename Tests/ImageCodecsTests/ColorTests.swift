@@ -39,10 +39,10 @@ import Testing
 
     @Test("a specified gamma is applied, and values close to sRGB are ignored")
     func gamma() throws {
-        let picture = TestImage.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
+        let image = TestImage.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in
             UInt8(x)
         }
-        let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
+        let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         for (stated, exponent) in [(45_455, nil), (100_000, 1.0), (70_000, 1 / 0.7)] {
             // IHDR ends at byte 33; the CRC of each gAMA chunk is computed.
             let body = Array("gAMA".utf8) + (0..<4).map { UInt8(stated >> (24 - $0 * 8) & 255) }

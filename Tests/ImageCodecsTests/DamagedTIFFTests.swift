@@ -63,9 +63,9 @@ import Testing
 
     @Test("a damaged strip is missing, and the others are decoded", arguments: [0, 1, 4])
     func strip(index: Int) throws {
-        let picture = TestImage.photograph(Self.size)
+        let image = TestImage.photograph(Self.size)
         let file = try damaged(
-            encode(picture, isTiled: false), .stripOffsets, index..<index + 1)
+            encode(image, isTiled: false), .stripOffsets, index..<index + 1)
         let decoded = try open(file).decodedImage()
         guard case .malformed = decoded.report.problem else {
             Issue.record("\(String(describing: decoded.report.problem))")
@@ -73,18 +73,18 @@ import Testing
         }
         let height = min(64, Self.size.height - index * 64)
         check(
-            decoded.image, picture,
+            decoded.image, image,
             missing: PixelRect(x: 0, y: index * 64, width: 300, height: height))
         #expect(throws: CodecError.self) { _ = try open(file).image(.strict) }
     }
 
     @Test("a damaged tile is missing, and the others are decoded", arguments: [0, 1, 3])
     func tile(index: Int) throws {
-        let picture = TestImage.photograph(Self.size, .rgba8)
-        let file = try damaged(encode(picture, isTiled: true), .tileOffsets, index..<index + 1)
+        let image = TestImage.photograph(Self.size, .rgba8)
+        let file = try damaged(encode(image, isTiled: true), .tileOffsets, index..<index + 1)
         let decoded = try open(file).decodedImage()
         #expect(decoded.report.problem != nil)
-        let expected = try open(encode(picture, isTiled: true)).image()
+        let expected = try open(encode(image, isTiled: true)).image()
         let (x, y) = (index % 2 * 256, index / 2 * 256)
         check(
             decoded.image, expected,

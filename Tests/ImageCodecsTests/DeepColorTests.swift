@@ -51,7 +51,7 @@ import Testing
         return Int(step * step * step * 65535)
     }
 
-    private static func picture(_ space: Space, _ format: PixelFormat) -> PixelBuffer {
+    private static func image(_ space: Space, _ format: PixelFormat) -> PixelBuffer {
         var buffer = MutablePixelBuffer(
             size: size, format: format, colorProfile: space.profile)
         let channelCount = format.channelCount
@@ -130,9 +130,9 @@ import Testing
     @Test("of sRGB are reduced first, as ever", arguments: formats)
     func ordinary(format: String) throws {
         let destination = try ImageDestination(format: format, codecs: builtInCodecs)
-        var picture = MutablePixelBuffer(Self.picture(.linear, .rgb16))
-        picture.colorProfile = .sRGB
-        let original = picture.finish()
+        var image = MutablePixelBuffer(Self.image(.linear, .rgb16))
+        image.colorProfile = .sRGB
+        let original = image.finish()
         let source = try ImageSource(
             EncodedBytes(try destination.encode(original)), codecs: builtInCodecs)
         #expect(!DecodePlan(source.header, DecodeOptions()).keepsDepth)
@@ -141,7 +141,7 @@ import Testing
     @Test("are passed to consumers of rows with 8 bits and unconverted")
     func rows() throws {
         let file = try ImageDestination(format: "png", codecs: builtInCodecs)
-            .encode(Self.picture(.linear, .rgba16))
+            .encode(Self.image(.linear, .rgba16))
         let consumer = FormatRecorder()
         try ImageSource(EncodedBytes(file), codecs: builtInCodecs).decodeRows(into: consumer)
         #expect(consumer.format == .rgba8)

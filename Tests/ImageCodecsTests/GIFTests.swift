@@ -73,9 +73,9 @@ import Testing
         for (frame, (index, expected)) in zip(shown, suite.frames.enumerated()) {
             // The samples do not have all images.
             guard FileManager.default.fileExists(atPath: expected.pixels.path) else { continue }
-            let picture = PixelBuffer(
+            let image = PixelBuffer(
                 packed: try Array(Data(contentsOf: expected.pixels)), suite.size, .rgba8)
-            let comparison = PixelComparison(frame.image.asRGBA, picture)
+            let comparison = PixelComparison(frame.image.asRGBA, image)
             #expect(comparison.maximumDifference == 0, "frame \(index): \(comparison)")
             if let delay = expected.delay {
                 #expect(frame.duration == .milliseconds(delay * 10))
@@ -141,23 +141,23 @@ import Testing
 
     @Test("dithering keeps the mean colour of images with more than 256 colours")
     func dithering() throws {
-        let picture = TestImage.photograph(PixelSize(width: 300, height: 200))
-        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 300, height: 200))
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(image)
         let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
         let size = PixelSize(width: 30, height: 20)
         let comparison = PixelComparison(
-            again.converted(to: .rgb8).resampled(to: size), picture.resampled(to: size))
+            again.converted(to: .rgb8).resampled(to: size), image.resampled(to: size))
         #expect(comparison.meanDifference < 1.5, "\(comparison)")
-        #expect(PixelComparison(again, picture).meanDifference < 9)
+        #expect(PixelComparison(again, image).meanDifference < 9)
     }
 
     @Test("alpha becomes fully transparent or fully opaque")
     func alpha() throws {
         let size = PixelSize(width: 50, height: 30)
-        let picture = TestImage.make(size, .rgba8) { x, y, channel in
+        let image = TestImage.make(size, .rgba8) { x, y, channel in
             channel == 3 ? UInt8(x * 5) : UInt8((x / 8 + y / 8) % 4 * 80)
         }
-        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(picture)
+        let file = try ImageDestination(format: "gif", codecs: builtInCodecs).encode(image)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(source.header.hasAlpha)
         let again = try source.image()
@@ -172,7 +172,7 @@ import Testing
     func animation(loopCount: Int) throws {
         let size = PixelSize(width: 40, height: 30)
         // A square that moves over an image, then over nothing, and equal frames.
-        let pictures = [0, 1, 2, 2, 10, 11, 3].map { index in
+        let images = [0, 1, 2, 2, 10, 11, 3].map { index in
             TestImage.make(size, .rgba8) { x, y, channel in
                 let isSquare = (index * 3..<index * 3 + 8).contains(x) && (9..<20).contains(y)
                 if isSquare { return channel == 0 || channel == 3 ? 255 : 0 }
@@ -185,20 +185,20 @@ import Testing
         var writer = try ImageDestination(
             format: "gif", codecs: builtInCodecs, options: options
         ).animationWriter(size, loopCount: loopCount)
-        for (index, picture) in pictures.enumerated() {
-            try writer.append(picture, duration: .milliseconds(index * 25))
+        for (index, image) in images.enumerated() {
+            try writer.append(image, duration: .milliseconds(index * 25))
         }
         let file = try writer.finish()
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
-        #expect(source.header.frameCount == pictures.count)
+        #expect(source.header.frameCount == images.count)
         #expect(source.header.loopCount == loopCount)
         #expect(try source.metadata().xmp == options.metadata.xmp)
         var frames = try source.frames()
         var total = Duration.zero
-        for (index, picture) in pictures.enumerated() {
+        for (index, image) in images.enumerated() {
             let frame = try #require(try frames.next())
             total += frame.duration
-            let comparison = PixelComparison(frame.image.asRGBA, picture)
+            let comparison = PixelComparison(frame.image.asRGBA, image)
             #expect(comparison.maximumDifference == 0, "\(index): \(comparison)")
         }
         #expect(try frames.next() == nil)
@@ -227,11 +227,11 @@ import Testing
     @Test("a frame outside of the canvas is not drawn")
     func beside() throws {
         // A canvas of 2 × 2, a red pixel on it, and one to the right of it and below.
-        func picture(_ x: UInt8, _ y: UInt8) -> [UInt8] {
+        func image(_ x: UInt8, _ y: UInt8) -> [UInt8] {
             [0x2C, x, 0, y, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
         }
         let head = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
-        let file = head + picture(0, 0) + picture(9, 0) + picture(0, 9) + [0x3B]
+        let file = head + image(0, 0) + image(9, 0) + image(0, 9) + [0x3B]
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(source.pixelSize == PixelSize(width: 2, height: 2))
         var frames = try source.frames()

@@ -55,7 +55,7 @@ import Testing
             !refused.contains($0.lastPathComponent) && notForPillow[$0.lastPathComponent] == nil
         })
     func pillow(file: URL) throws {
-        let expected = try #require(try PeerTool.picture("decode.py", [file.path]))
+        let expected = try #require(try PeerTool.image("decode.py", [file.path]))
         let comparison = PixelComparison(try open(file).image().asRGBA, expected)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
@@ -98,11 +98,11 @@ import Testing
     func writing() throws {
         let destination = try ImageDestination(format: "ico", codecs: builtInCodecs)
         for (width, kind) in [(255, "BMP"), (256, "PNG")] {
-            let picture = TestImage.photograph(PixelSize(width: width, height: 30), .rgba8)
-            let file = try destination.encode(picture)
+            let image = TestImage.photograph(PixelSize(width: width, height: 30), .rgba8)
+            let file = try destination.encode(image)
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
             #expect(source.header.facts.contains(.init("entry", kind)))
-            #expect(PixelComparison(try source.image(), picture).maximumDifference == 0)
+            #expect(PixelComparison(try source.image(), image).maximumDifference == 0)
         }
         let large = TestImage.flat(PixelSize(width: 2, height: 257), .gray8, [0])
         #expect(

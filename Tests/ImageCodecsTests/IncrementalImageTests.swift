@@ -37,12 +37,12 @@ import Testing
         Kind(name: "JPEG XL", format: "jpegxl", hasPasses: true),
     ].filter { builtInCodecs.codec(named: $0.format) != nil }
 
-    private func file(_ kind: Kind, _ picture: PixelBuffer) throws -> [UInt8] {
+    private func file(_ kind: Kind, _ image: PixelBuffer) throws -> [UInt8] {
         var options = EncodeOptions()
         kind.change(&options)
         return try ImageDestination(
             format: kind.format, codecs: builtInCodecs, options: options
-        ).encode(picture)
+        ).encode(image)
     }
 
     /// Appends a file in pieces of random lengths and checks each preview.
@@ -64,8 +64,8 @@ import Testing
 
     @Test("ends like one that arrived at once, and improves on the way", arguments: kinds)
     func previews(kind: Kind) throws {
-        let picture = TestImage.photograph(PixelSize(width: 500, height: 333), kind.pixels)
-        let file = try file(kind, picture)
+        let image = TestImage.photograph(PixelSize(width: 500, height: 333), kind.pixels)
+        let file = try file(kind, image)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         for side in [500, 90] {
             let options = DecodeOptions(maximumSide: side)
@@ -134,8 +134,8 @@ import Testing
         "ends like one that arrived at once, in every format",
         arguments: CodecContractTests.formats)
     func everyFormat(format: String) throws {
-        let picture = TestImage.photograph(PixelSize(width: 61, height: 47))
-        let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 61, height: 47))
+        let file = try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
         let expected = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
         for (pieces, seed) in [(1...1, 1), (1...400, 2), (file.count...file.count, 3)] {
             let result = try decoded(
@@ -183,15 +183,15 @@ import Testing
 
     @Test("that is truncated ends like a truncated file", arguments: kinds)
     func cut(kind: Kind) throws {
-        let picture = TestImage.photograph(PixelSize(width: 160, height: 120), kind.pixels)
-        let file = try file(kind, picture)
+        let image = TestImage.photograph(PixelSize(width: 160, height: 120), kind.pixels)
+        let file = try file(kind, image)
         let cut = Array(file.prefix(file.count * 2 / 3))
         #expect(throws: CodecError.truncated(byteCount: cut.count)) {
             _ = try decoded(cut, .strict, pieces: 1...500)
         }
         let result = try decoded(cut, DecodeOptions(), pieces: 1...500)
         #expect(result.report.problem == .truncated(byteCount: cut.count))
-        #expect(result.image.size == picture.size)
+        #expect(result.image.size == image.size)
     }
 
     @Test("that is damaged ends in an image or an error", arguments: kinds)

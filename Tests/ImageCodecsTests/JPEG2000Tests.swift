@@ -58,7 +58,7 @@ import Testing
         "pixels are equal to those of an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: files)
     func pillow(file: URL) throws {
-        let expected = try #require(try PeerTool.picture("decode.py", [file.path]))
+        let expected = try #require(try PeerTool.image("decode.py", [file.path]))
         var options = DecodeOptions()
         options.convertsToSRGB = false
         let decoded = try open(file).image(options)
@@ -89,12 +89,12 @@ import Testing
 
     @Test("a smaller result is decoded at a lower resolution level, close to the reduced image")
     func shrinking() throws {
-        let picture = TestImage.photograph(PixelSize(width: 405, height: 307))
+        let image = TestImage.photograph(PixelSize(width: 405, height: 307))
         for isLossless in [true, false] {
             var encoding = EncodeOptions()
             encoding.isLossless = isLossless
             encoding.quality = 95
-            let source = try open(try encode(picture, encoding))
+            let source = try open(try encode(image, encoding))
             let full = try source.image()
             for (side, factor) in [(200, 1), (100, 2), (50, 4), (25, 8)] {
                 let factor = isLossless ? min(factor, 4) : factor
@@ -110,14 +110,14 @@ import Testing
 
     @Test("quality determines the size of a file and its distance from the image")
     func quality() throws {
-        let picture = TestImage.photograph(PixelSize(width: 256, height: 192))
+        let image = TestImage.photograph(PixelSize(width: 256, height: 192))
         var lastCount = 0
         var lastDifference = Double.infinity
         for quality in [10, 50, 80, 95, 100] {
             var options = EncodeOptions()
             options.quality = quality
-            let file = try encode(picture, options)
-            let comparison = PixelComparison(try open(file).image(), picture)
+            let file = try encode(image, options)
+            let comparison = PixelComparison(try open(file).image(), image)
             #expect(file.count > lastCount, "\(quality)")
             #expect(comparison.meanDifference < lastDifference, "\(quality): \(comparison)")
             lastCount = file.count
@@ -156,17 +156,17 @@ import Testing
         options.metadata.exif = Array("II*\0".utf8) + [8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         options.metadata.xmp = Array("<x:xmpmeta/>".utf8)
         options.metadata.iptc = [0x1C, 2, 0, 0, 2, 0, 4]
-        let picture = TestImage.flat(PixelSize(width: 9, height: 9), .rgb8, [1, 2, 3])
-        let source = try open(try encode(picture, options))
+        let image = TestImage.flat(PixelSize(width: 9, height: 9), .rgb8, [1, 2, 3])
+        let source = try open(try encode(image, options))
         #expect(try source.metadata() == options.metadata)
     }
 
     /// A file of one 8-bit component whose header box also contains `boxes`.
-    private func file(_ picture: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8]
+    private func file(_ image: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8]
     {
         var options = EncodeOptions()
         options.isLossless = true
-        var file = try encode(picture, options)
+        var file = try encode(image, options)
         let space = try #require(file.firstRange(of: [1, 0, 0, 0, 0, 0, 17]))
         file[space.upperBound - 1] = colorSpace
         let header = try #require(file.firstRange(of: Array("jp2h".utf8)))
@@ -246,11 +246,11 @@ import Testing
     func longBox() throws {
         var options = EncodeOptions()
         options.isLossless = true
-        let picture = TestImage.photograph(PixelSize(width: 40, height: 30))
-        var file = try encode(picture, options)
+        let image = TestImage.photograph(PixelSize(width: 40, height: 30))
+        var file = try encode(image, options)
         let type = try #require(file.firstRange(of: Array("jp2c".utf8)))
         file.replaceSubrange(type.lowerBound - 4..<type.lowerBound, with: [0x7F, 0, 0, 0])
-        #expect(PixelComparison(try open(file).image(), picture).maximumDifference == 0)
+        #expect(PixelComparison(try open(file).image(), image).maximumDifference == 0)
         let start = Array(file.dropLast(100))
         #expect(throws: CodecError.truncated(byteCount: start.count)) {
             _ = try open(start).image()

@@ -31,7 +31,7 @@ import Testing
         options.convertsToSRGB = false
         let output = try PeerTool.run(djpeg, ["-pnm", file.path])
         // Files that djpeg rejects cannot be compared.
-        guard let expected = output.flatMap(PeerTool.picture) else { return }
+        guard let expected = output.flatMap(PeerTool.image) else { return }
         let comparison = PixelComparison(try source.image(options), expected)
         #expect(comparison.maximumDifference <= 2, "\(comparison)")
     }
@@ -45,7 +45,7 @@ import Testing
     func cmyk(file: URL) throws {
         let source = try open(file)
         try #require(source.header.colorModel == .cmyk)
-        let expected = try #require(try PeerTool.picture("srgb.py", [file.path]))
+        let expected = try #require(try PeerTool.image("srgb.py", [file.path]))
         let comparison = PixelComparison(try source.image(), expected)
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
     }
@@ -57,7 +57,7 @@ import Testing
 
     @Test("the header facts contain coding and sampling")
     func facts() throws {
-        let picture = TestImage.photograph(PixelSize(width: 40, height: 30))
+        let image = TestImage.photograph(PixelSize(width: 40, height: 30))
         for (subsampling, name) in zip(
             EncodeOptions.ChromaSubsampling.allCases, ["4:4:4", "4:2:2", "4:2:0"])
         {
@@ -67,7 +67,7 @@ import Testing
                 options.isProgressive = isProgressive
                 let file = try ImageDestination(
                     format: "jpeg", codecs: builtInCodecs, options: options
-                ).encode(picture)
+                ).encode(image)
                 let header = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).header
                 let coding = isProgressive ? "progressive" : "baseline"
                 #expect(header.facts.contains(.init("coding", coding)))
@@ -88,15 +88,15 @@ import Testing
         #expect(destination.prefersYCbCr)
         for (width, height) in [(1, 1), (2, 1), (8, 17), (9, 16), (33, 31), (128, 64), (641, 479)] {
             let size = PixelSize(width: width, height: height)
-            let picture = TestImage.make(size, .yCbCr420) { x, y, channel in
+            let image = TestImage.make(size, .yCbCr420) { x, y, channel in
                 channel == 0
                     ? UInt8(70 + (x * 3 + y * 5) % 100) : UInt8(108 + (x * channel + y) % 64 / 2)
             }
-            let file = try destination.encode(picture)
+            let file = try destination.encode(image)
             let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
             #expect(source.pixelSize == size)
             #expect(source.header.facts.contains(.init("sampling", "4:2:0")))
-            let expected = picture.convertedFromYCbCr()
+            let expected = image.convertedFromYCbCr()
             let comparison = PixelComparison(try source.image(), expected)
             #expect(comparison.maximumDifference <= 5, "\(size): \(comparison)")
             try withTemporaryFolder { folder in
@@ -104,7 +104,7 @@ import Testing
                 let path = folder.appending(path: "planes.jpg").path
                 try Data(file).write(to: URL(filePath: path))
                 let output = try PeerTool.run(djpeg, ["-pnm", path])
-                let decoded = try #require(output.flatMap(PeerTool.picture))
+                let decoded = try #require(output.flatMap(PeerTool.image))
                 let comparison = PixelComparison(decoded, expected)
                 #expect(comparison.maximumDifference <= 5, "djpeg, \(size): \(comparison)")
             }
@@ -129,9 +129,9 @@ import Testing
     func scans() throws {
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestImage.photograph(PixelSize(width: 64, height: 64))
+        let image = TestImage.photograph(PixelSize(width: 64, height: 64))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
-            .encode(picture)
+            .encode(image)
         var limits = DecodeLimits()
         limits.maximumScanCount = 5
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs, limits: limits)
@@ -144,9 +144,9 @@ import Testing
     func coefficients() throws {
         var options = EncodeOptions()
         options.isProgressive = true
-        let picture = TestImage.photograph(PixelSize(width: 160, height: 80))
+        let image = TestImage.photograph(PixelSize(width: 160, height: 80))
         let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs, options: options)
-            .encode(picture)
+            .encode(image)
         // 20x10 blocks of luma and twice 10x5 of chroma. Decoded fully, each takes 128 bytes. At
         // 1/16, 2 bytes are kept of each luma block, 8 of each chroma block, and 8 for the mask of
         // nonzero coefficients.
@@ -168,8 +168,8 @@ import Testing
 
     @Test("a single-scan file above the memory limit is decoded row by row")
     func rowsWithinTheLimit() throws {
-        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
-        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let file = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(image)
         for (limit, decoder) in [(file.count, "libjpeg-turbo"), (1 << 20, "shrinking")] {
             var limits = DecodeLimits()
             limits.maximumMemoryByteCount = limit
@@ -186,12 +186,12 @@ import Testing
         let source = try open(file)
         guard let thumbnail = source.embeddedThumbnail else { return }
         var options = DecodeOptions(maximumSide: 100)
-        let picture = try source.image(options)
+        let image = try source.image(options)
         options.embeddedThumbnail = .ifLargeEnough
         let standIn = try source.image(options)
-        #expect(standIn.size == picture.size)
+        #expect(standIn.size == image.size)
         // The camera's reduction differs, but the image is the same.
-        let comparison = PixelComparison(standIn, picture)
+        let comparison = PixelComparison(standIn, image)
         #expect(comparison.meanDifference < 12, "\(thumbnail.pixelSize): \(comparison)")
     }
 

@@ -90,18 +90,18 @@ import Testing
         let destination = try ImageDestination(
             format: "jxl", codecs: builtInCodecs, options: options)
         var writer = try destination.animationWriter(size, loopCount: 3)
-        let pictures = (0..<3).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
-        for (index, picture) in pictures.enumerated() {
-            try writer.append(picture, duration: .milliseconds(50 + index))
+        let images = (0..<3).map { TestImage.photograph(size, .rgba8, seed: UInt64($0)) }
+        for (index, image) in images.enumerated() {
+            try writer.append(image, duration: .milliseconds(50 + index))
         }
         let opened = try source(try writer.finish())
         #expect(opened.header.frameCount == 3)
         #expect(opened.header.loopCount == 3)
         var frames = try opened.frames()
-        for (index, picture) in pictures.enumerated() {
+        for (index, image) in images.enumerated() {
             let frame = try #require(try frames.next())
             #expect(frame.duration == .milliseconds(50 + index))
-            #expect(PixelComparison(frame.image, picture).maximumDifference <= 1)
+            #expect(PixelComparison(frame.image, image).maximumDifference <= 1)
         }
         #expect(try frames.next() == nil)
     }
@@ -126,10 +126,10 @@ import Testing
                 for index in 0..<row.count { row[index] = UInt8((index * 7 + y) & 255) }
             }
         }
-        let picture = buffer.finish()
-        let opened = try source(try encoded(picture) { $0.isLossless = true })
+        let image = buffer.finish()
+        let opened = try source(try encoded(image) { $0.isLossless = true })
         #expect(opened.header.bitsPerComponent == 16)
-        let comparison = PixelComparison(try opened.image(), picture.converted(to: .rgb8))
+        let comparison = PixelComparison(try opened.image(), image.converted(to: .rgb8))
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
@@ -137,8 +137,8 @@ import Testing
     func metadata() throws {
         let exif = Array("II*\0\u{8}\0\0\0\0\0\0\0\0\0".utf8)
         let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8)
-        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
-        let file = try encoded(picture) {
+        let image = TestImage.photograph(PixelSize(width: 16, height: 16))
+        let file = try encoded(image) {
             $0.metadata.exif = exif
             $0.metadata.xmp = xmp
         }
@@ -149,7 +149,7 @@ import Testing
             ColorProfile.coded(CICP(primaries: 12, transfer: 13)),
             .coded(CICP(primaries: 9, transfer: 16)), .sRGB,
         ] {
-            var colored = MutablePixelBuffer(picture)
+            var colored = MutablePixelBuffer(image)
             colored.colorProfile = profile
             #expect(try source(try encoded(colored.finish())).header.colorProfile == profile)
         }
@@ -165,8 +165,8 @@ import Testing
                 let file = try JPEGXLTranscoding.jpegXL(fromJPEG: jpeg.span, compressionLevel: 0)
                 #expect(try JPEGXLTranscoding.jpeg(fromJPEGXL: file.span) == jpeg)
                 count += 1
-                let pictures = (try source(file).image(), try source(jpeg).image())
-                let comparison = PixelComparison(pictures.0.asRGBA, pictures.1.asRGBA)
+                let images = (try source(file).image(), try source(jpeg).image())
+                let comparison = PixelComparison(images.0.asRGBA, images.1.asRGBA)
                 #expect(comparison.meanDifference < 1, "\(url.lastPathComponent): \(comparison)")
             } catch {
                 // JPEG XL cannot represent arithmetic coding, CMYK and unusual sampling factors.
@@ -182,8 +182,8 @@ import Testing
             let again = try JPEGXLTranscoding.jpegXL(fromJPEG: jpeg.span)
             #expect(try JPEGXLTranscoding.jpeg(fromJPEGXL: again.span) == jpeg)
         }
-        let picture = TestImage.photograph(PixelSize(width: 16, height: 16))
-        let file = try encoded(picture)
+        let image = TestImage.photograph(PixelSize(width: 16, height: 16))
+        let file = try encoded(image)
         #expect(throws: CodecError.self) {
             _ = try JPEGXLTranscoding.jpeg(fromJPEGXL: file.span)
         }

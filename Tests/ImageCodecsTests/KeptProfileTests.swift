@@ -25,31 +25,31 @@ import Testing
         codec.encoder?.writesColorProfiles == true ? codec.format.name : nil
     }
 
-    private func picture(_ format: PixelFormat, _ profile: ColorProfile) -> PixelBuffer {
-        let picture = TestImage.make(PixelSize(width: 64, height: 48), format) { x, y, channel in
+    private func image(_ format: PixelFormat, _ profile: ColorProfile) -> PixelBuffer {
+        let image = TestImage.make(PixelSize(width: 64, height: 48), format) { x, y, channel in
             channel == 3 ? 255 : UInt8((x * 4 + y * 3 * channel) % 256)
         }
-        return picture.labelled(profile)
+        return image.labelled(profile)
     }
 
-    private func file(_ picture: PixelBuffer, as format: String) throws -> [UInt8] {
+    private func file(_ image: PixelBuffer, as format: String) throws -> [UInt8] {
         var options = EncodeOptions()
         options.isLossless = true
         options.quality = 100
         options.chromaSubsampling = .full
         return try ImageDestination(format: format, codecs: builtInCodecs, options: options)
-            .encode(picture)
+            .encode(image)
     }
 
-    private func source(_ picture: PixelBuffer, as format: String) throws -> ImageSource {
-        try ImageSource(EncodedBytes(try file(picture, as: format)), codecs: builtInCodecs)
+    private func source(_ image: PixelBuffer, as format: String) throws -> ImageSource {
+        try ImageSource(EncodedBytes(try file(image, as: format)), codecs: builtInCodecs)
     }
 
     @Test("describe the samples as before", arguments: formats, profiles)
     func roundTrip(format: String, profile: ColorProfile) throws {
         let converter = try #require(builtInCodecs.colorConverter)
         for pixels in [PixelFormat.gray8, .rgb8, .rgba8] {
-            let source = try source(picture(pixels, profile), as: format)
+            let source = try source(image(pixels, profile), as: format)
             // In JPEG XL, grey has no primaries.
             let isPlain = pixels == .gray8 && profile == Self.profiles[0] && format == "jxl"
             #expect(source.header.colorProfile.isSRGB == isPlain, "\(pixels)")
@@ -66,7 +66,7 @@ import Testing
         "of PNG are the same code points, gamma and primaries",
         .enabled(if: formats.contains("png")), arguments: profiles)
     func exact(profile: ColorProfile) throws {
-        let source = try source(picture(.rgb8, profile), as: "png")
+        let source = try source(image(.rgb8, profile), as: "png")
         switch (source.header.colorProfile, profile) {
         case (.coded(let found), .coded(let points)):
             #expect(found == points.specified)
@@ -81,7 +81,7 @@ import Testing
         "of AVIF and JPEG XL are the same code points",
         arguments: formats.filter { ["avif", "jxl"].contains($0) }, profiles.prefix(4))
     func codePoints(format: String, profile: ColorProfile) throws {
-        #expect(try source(picture(.rgb8, profile), as: format).header.colorProfile == profile)
+        #expect(try source(image(.rgb8, profile), as: format).header.colorProfile == profile)
     }
 
     @Test("have the structure and the names of ICC profiles", arguments: profiles)
@@ -132,7 +132,7 @@ import Testing
         .enabled(if: formats.contains("png")))
     func priority() throws {
         let linear = ColorProfile.calibrated(gamma: 1, .sRGB)
-        let plain = try file(picture(.rgb8, linear), as: "png")
+        let plain = try file(image(.rgb8, linear), as: "png")
         let display = CICP(primaries: 12, transfer: 13)
         for (body, expected) in [
             ([12, 13, 0, 1], .coded(display)), ([1, 13, 0, 1], .sRGB), ([12, 13, 0, 0], linear),

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    static func picture(_ format: PixelFormat = .rgb8) -> PixelBuffer {
+    static func image(_ format: PixelFormat = .rgb8) -> PixelBuffer {
         TestImage.photograph(PixelSize(width: 40, height: 30), format)
     }
 

@@ -33,7 +33,7 @@ import Testing
                 let shown = try profile.converted(source.image(options))
                 #expect(shown.format == .rgb8)
                 let expected = try #require(
-                    PeerTool.picture(bytes(folder.path("\(chart)-\(monitor).ppm"))))
+                    PeerTool.image(bytes(folder.path("\(chart)-\(monitor).ppm"))))
                 let comparison = PixelComparison(shown, expected)
                 // Near 0 the curve of a monitor is steep: rounding of 1/100,000 is 4 levels.
                 #expect(comparison.maximumDifference <= 4, "\(chart), \(monitor): \(comparison)")

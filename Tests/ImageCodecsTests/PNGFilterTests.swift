@@ -125,12 +125,12 @@ import Testing
         var file = sort.file(width: 77, height: 41)
         file.filters = [0, 1, 2, 3, 4, 4]
         file.isInterlaced = isInterlaced
-        let picture = try withTemporaryFolder { folder in
+        let image = try withTemporaryFolder { folder in
             let path = folder.appending(path: "file.png")
             try Data(file.bytes()).write(to: path)
-            return try PeerTool.picture("png_pixels.py", [path.path])
+            return try PeerTool.image("png_pixels.py", [path.path])
         }
-        let expected = try #require(picture)
+        let expected = try #require(image)
         let comparison = PixelComparison(try decoded(file).asRGBA, expected)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
@@ -166,8 +166,8 @@ import Testing
         longChunk.hasWrongChunkChecksum = true
         for file in [stream, chunk, longChunk] {
             #expect(throws: CodecError.self) { _ = try decoded(file) }
-            let picture = try decoded(file, verifies: false)
-            #expect(PixelComparison(picture.asRGBA, expected(file)).maximumDifference == 0)
+            let image = try decoded(file, verifies: false)
+            #expect(PixelComparison(image.asRGBA, expected(file)).maximumDifference == 0)
         }
     }
 

@@ -23,7 +23,7 @@ import Testing
         "pixels are exactly those of an independent decoder",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: files)
     func pypng(file: URL) throws {
-        let expected = try #require(try PeerTool.picture("png_pixels.py", [file.path]))
+        let expected = try #require(try PeerTool.image("png_pixels.py", [file.path]))
         var options = DecodeOptions()
         options.convertsToSRGB = false
         options.appliesOrientation = false
@@ -70,21 +70,21 @@ import Testing
             (PixelFormat.gray8, [7]), (.rgb8, [1, 2, 3]), (.rgba8, [9, 9, 9, 255]),
         ] as [(PixelFormat, [UInt8])] {
             for size in [PixelSize(width: 85, height: 385), PixelSize(width: 1_500, height: 900)] {
-                let picture = TestImage.flat(size, format, value)
+                let image = TestImage.flat(size, format, value)
                 let file = try ImageDestination(format: "png", codecs: builtInCodecs)
-                    .encode(picture)
+                    .encode(image)
                 let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
-                #expect(PixelComparison(again, picture).maximumDifference == 0, "\(size)")
+                #expect(PixelComparison(again, image).maximumDifference == 0, "\(size)")
             }
         }
     }
 
     @Test("transparent colours are kept as far as premultiplied pixels can represent them")
     func alpha() throws {
-        let picture = TestImage.photograph(PixelSize(width: 64, height: 64), .rgba8)
-        let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(picture)
+        let image = TestImage.photograph(PixelSize(width: 64, height: 64), .rgba8)
+        let file = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         let again = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
-        #expect(PixelComparison(again, picture).maximumDifference == 0)
+        #expect(PixelComparison(again, image).maximumDifference == 0)
     }
 
     @Test("a colour profile survives a round trip")

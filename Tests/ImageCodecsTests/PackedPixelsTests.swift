@@ -11,8 +11,8 @@ import Testing
     private static let sizes = [(1, 1), (7, 5), (64, 48), (203, 147)]
         .map { PixelSize(width: $0, height: $1) }
 
-    private func file(_ picture: PixelBuffer, _ format: String) throws -> [UInt8] {
-        try ImageDestination(format: format, codecs: builtInCodecs).encode(picture)
+    private func file(_ image: PixelBuffer, _ format: String) throws -> [UInt8] {
+        try ImageDestination(format: format, codecs: builtInCodecs).encode(image)
     }
 
     @Test(
@@ -20,15 +20,15 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: sizes, ["565", "555"])
     func raw(size: PixelSize, bits: String) throws {
-        let picture = TestImage.photograph(size)
+        let image = TestImage.photograph(size)
         let python = try #require(PeerTool.python)
         let script = SampleFiles.packageDirectory.appending(path: "Tests/Peers/packed.py").path
         let expected = try withTemporaryFolder { folder in
             let path = folder.appending(path: "a.bmp")
-            try Data(file(picture, "bmp")).write(to: path)
+            try Data(file(image, "bmp")).write(to: path)
             return try PeerTool.run(python, [script, path.path, bits])
         }
-        let ours = try file(picture, "rgb\(bits)")
+        let ours = try file(image, "rgb\(bits)")
         #expect(ours.count == size.area * 2)
         #expect(ours == expected)
     }
@@ -43,10 +43,10 @@ import Testing
             ([9, 9, 9, 0], 0xFFFF, 0x7FFF), ([0, 0, 0, 128], 0x7BEF, 0x3DEF),
         ]
         for (color, in565, in555) in colors {
-            let picture = TestImage.flat(size, .rgba8, color)
+            let image = TestImage.flat(size, .rgba8, color)
             for (format, value) in [("rgb565", in565), ("rgb555", in555)] {
                 #expect(
-                    try file(picture, format) == [UInt8(value & 255), UInt8(value >> 8)],
+                    try file(image, format) == [UInt8(value & 255), UInt8(value >> 8)],
                     "\(color) as \(format)")
             }
         }
@@ -81,8 +81,8 @@ import Testing
     @Test("are dithered between two levels") func dithered() throws {
         // A grey between two levels becomes a mixture of both in proportion.
         let size = PixelSize(width: 64, height: 64)
-        let picture = TestImage.flat(size, .gray8, [70])
-        let file = try file(picture, "rgb555")
+        let image = TestImage.flat(size, .gray8, [70])
+        let file = try file(image, "rgb555")
         let blues = stride(from: 0, to: file.count, by: 2).map { Int(file[$0] & 31) }
         let mean = Double(blues.reduce(0, +)) / Double(blues.count)
         #expect(Set(blues) == [8, 9])

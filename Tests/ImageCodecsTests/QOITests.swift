@@ -54,10 +54,10 @@ import Testing
         "alpha is exact as far as premultiplied pixels can represent it", arguments: [false, true])
     func alpha(isNoise: Bool) throws {
         let size = PixelSize(width: 70, height: 51)
-        let picture =
+        let image =
             isNoise ? TestImage.noise(size, .rgba8) : TestImage.photograph(size, .rgba8)
-        let file = try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(picture)
-        let comparison = PixelComparison(try open(file).image(), picture)
+        let file = try ImageDestination(format: "qoi", codecs: builtInCodecs).encode(image)
+        let comparison = PixelComparison(try open(file).image(), image)
         #expect(comparison.maximumDifference == 0, "\(comparison)")
     }
 
@@ -67,16 +67,16 @@ import Testing
         arguments: [PixelFormat.rgb8, .rgba8])
     func pillow(format: PixelFormat) throws {
         let size = PixelSize(width: 90, height: 70)
-        for picture in [
+        for image in [
             TestImage.photograph(size, format), TestImage.noise(size, format),
             TestImage.flat(size, format, [7, 8, 9, 255]),
         ] {
             let folder = FileManager.default.temporaryDirectory
             let path = folder.appending(path: "\(UUID().uuidString).qoi").path
             defer { try? FileManager.default.removeItem(atPath: path) }
-            try ImageDestination(format: "qoi", codecs: builtInCodecs).write(picture, to: path)
-            let expected = try #require(try PeerTool.picture("decode.py", [path]))
-            let comparison = PixelComparison(picture.asRGBA, expected)
+            try ImageDestination(format: "qoi", codecs: builtInCodecs).write(image, to: path)
+            let expected = try #require(try PeerTool.image("decode.py", [path]))
+            let comparison = PixelComparison(image.asRGBA, expected)
             #expect(comparison.maximumDifference == 0, "\(comparison)")
         }
     }

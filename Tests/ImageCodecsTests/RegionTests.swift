@@ -61,10 +61,10 @@ import Testing
     func smaller() throws {
         try withTemporaryFolder { folder in
             let file = folder.appending(path: "picture.png")
-            let picture = TestImage.photograph(PixelSize(width: 400, height: 300), seed: 5)
-            try ImageDestination(format: "png", codecs: builtInCodecs).write(picture, to: file.path)
+            let image = TestImage.photograph(PixelSize(width: 400, height: 300), seed: 5)
+            try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: file.path)
             let expected = try #require(
-                try PeerTool.picture(
+                try PeerTool.image(
                     "resample.py",
                     [file.path, "50", "40", "lanczos3", "101", "57", "200", "160"]))
             var options = DecodeOptions(box: PixelSize(width: 50, height: 40), mode: .stretch)

@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Returns the image or the error.
-    private func picture(_ file: [UInt8], _ options: DecodeOptions) -> Answer {
+    private func image(_ file: [UInt8], _ options: DecodeOptions) -> Answer {
         do {
             let source = try ImageSource(
                 EncodedBytes(file), codecs: builtInCodecs, limits: Self.limits)
@@ -51,18 +51,18 @@ import Testing
         "a truncated file is decoded completely or not at all",
         .enabled(if: TestBuild.isOptimized, GeneratedFiles.needsOptimization))
     func truncation() throws {
-        var pictures = 0
+        var images = 0
         var errors = 0
         for (name, file) in try Self.files() {
             for (side, acceptsYCbCr) in [(4, false), (9, true), (12, false)] {
                 var options = DecodeOptions(maximumSide: side).strict
                 options.acceptsYCbCr = acceptsYCbCr
-                let whole = picture(file, options)
+                let whole = image(file, options)
                 #expect(throws: Never.self) { try whole.get() }
                 for count in 0..<file.count {
-                    switch picture(Array(file[..<count]), options) {
+                    switch image(Array(file[..<count]), options) {
                     case .success(let samples):
-                        pictures += 1
+                        images += 1
                         let isSame = (try? whole.get()) == samples
                         #expect(isSame, "the first \(count) bytes of \(name) at \(side)")
                     case .failure: errors += 1
@@ -70,9 +70,9 @@ import Testing
                 }
             }
         }
-        print("Cut short: \(pictures) pictures, \(errors) errors")
-        #expect(pictures > 0)
-        #expect(errors > pictures * 10)
+        print("Cut short: \(images) pictures, \(errors) errors")
+        #expect(images > 0)
+        #expect(errors > images * 10)
     }
 
     @Test(
@@ -84,7 +84,7 @@ import Testing
             for quality in DecodeOptions.Quality.allCases {
                 var options = DecodeOptions(maximumSide: side)
                 options.quality = quality
-                #expect(picture(bytes, options) == picture(bytes, options))
+                #expect(image(bytes, options) == image(bytes, options))
             }
         }
         for side in [1, 2, 4, 8] {
@@ -101,7 +101,7 @@ import Testing
     func damage(seed: UInt64) throws {
         let files = try Self.files()
         var random = SeededRandom(seed: seed)
-        var tally = (pictures: 0, errors: 0, planes: 0, plain: 0)
+        var tally = (images: 0, errors: 0, planes: 0, plain: 0)
         for number in 0..<Self.count / 4 {
             let name = "seed \(seed), number \(number)"
             let file = files.randomElement(using: &random)?.bytes ?? []
@@ -115,9 +115,9 @@ import Testing
                 var options = DecodeOptions(maximumSide: Int.random(in: 1...20, using: &random))
                 options.acceptsYCbCr = Bool.random(using: &random)
                 options.quality = Bool.random(using: &random) ? .exact : .fast
-                let first = picture(damaged, options)
-                #expect(first == picture(damaged, options), "\(name)")
-                if case .success = first { tally.pictures += 1 } else { tally.errors += 1 }
+                let first = image(damaged, options)
+                #expect(first == image(damaged, options), "\(name)")
+                if case .success = first { tally.images += 1 } else { tally.errors += 1 }
                 continue
             }
             let sides = (0..<4).map { _ in 1 << Int.random(in: 0...3, using: &random) }
@@ -136,7 +136,7 @@ import Testing
             #expect(isClose, "\(name)")
         }
         print("Damaged, seed \(seed): \(tally)")
-        #expect(tally.pictures > Self.count / 100)
+        #expect(tally.images > Self.count / 100)
         #expect(tally.errors > Self.count / 100)
         #expect(tally.plain > Self.count / 100)
     }

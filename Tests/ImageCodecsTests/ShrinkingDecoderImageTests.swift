@@ -16,7 +16,7 @@ struct ShrinkingDecoderImageTests {
     private static var needsCjpeg: Comment { "cjpeg (libjpeg-turbo-progs) is missing" }
 
     /// Returns an image of low frequencies, which reduction preserves.
-    private static func picture(_ size: PixelSize, _ format: PixelFormat = .rgb8) -> PixelBuffer {
+    private static func image(_ size: PixelSize, _ format: PixelFormat = .rgb8) -> PixelBuffer {
         TestImage.make(size, format) { x, y, channel in
             let phase = (x * (channel + 1) + y * (3 - channel)) % 512
             return UInt8(20 + (phase < 256 ? phase : 511 - phase) * 215 / 255)
@@ -31,7 +31,7 @@ struct ShrinkingDecoderImageTests {
             let input = folder.appending(path: "picture.pnm")
             let kind = format == .gray8 ? 5 : 6
             let header = "P\(kind)\n\(size.width) \(size.height)\n255\n"
-            try Data(Array(header.utf8) + picture(size, format).packedBytes).write(to: input)
+            try Data(Array(header.utf8) + image(size, format).packedBytes).write(to: input)
             let cjpeg = try #require(PeerTool.cjpeg)
             return try #require(
                 try PeerTool.run(cjpeg, ["-quality", "90"] + arguments + [input.path]))
@@ -178,7 +178,7 @@ struct ShrinkingDecoderImageTests {
             let input = folder.appending(path: "picture.ppm")
             let output = folder.appending(path: "picture.jpg")
             let header = "P6\n\(size.width) \(size.height)\n255\n"
-            try Data(Array(header.utf8) + Self.picture(size).packedBytes).write(to: input)
+            try Data(Array(header.utf8) + Self.image(size).packedBytes).write(to: input)
             let script =
                 "from PIL import Image; p = Image.open('\(input.path)'); "
                 + "c = p.convert('CMYK'); k = c.getchannel(0).point(lambda v: v // 3); "

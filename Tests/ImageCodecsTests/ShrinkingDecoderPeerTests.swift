@@ -82,13 +82,13 @@ struct ShrinkingDecoderPeerTests {
                 continue
             }
             guard let planes = try ShrunkPlanes.decode(bytes, sides: [1]),
-                let picture = planes.picture
+                let image = planes.image
             else {
                 tally.notHandled += 1
                 tally.namesNotHandled.append(String(name.suffix(60)))
                 continue
             }
-            let frame = picture.frame
+            let frame = image.frame
             for (index, component) in frame.components.enumerated() {
                 let repeats = (
                     across: frame.maximumHorizontalSampling / component.horizontalSampling,
@@ -102,7 +102,7 @@ struct ShrinkingDecoderPeerTests {
                     // coefficients.
                     !(repeats.across.isMultiple(of: 2) && repeats.down.isMultiple(of: 2))
                 else { continue }
-                let size = picture.size(of: index)
+                let size = image.size(of: index)
                 let samples = planes.samples[index]
                 let isSame = (0..<peer.height).allSatisfy { y in
                     (0..<peer.width).allSatisfy { x in

@@ -9,7 +9,7 @@ import Testing
 
 /// Collects the rows of a ``ShrinkingDecoder``.
 struct ShrunkPlanes: ComponentSink {
-    private(set) var picture: ShrunkImage?
+    private(set) var image: ShrunkImage?
     /// By component: its rows, concatenated.
     private(set) var samples: [[UInt8]] = []
     /// Whether every row had the width of its component.
@@ -24,22 +24,22 @@ struct ShrunkPlanes: ComponentSink {
         chooseSides(frame, space)
     }
 
-    mutating func begin(_ picture: ShrunkImage) throws(CodecError) {
-        isRegular = isRegular && self.picture == nil
-        self.picture = picture
-        samples = Array(repeating: [], count: picture.frame.components.count)
+    mutating func begin(_ image: ShrunkImage) throws(CodecError) {
+        isRegular = isRegular && self.image == nil
+        self.image = image
+        samples = Array(repeating: [], count: image.frame.components.count)
     }
 
     mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
-        isRegular = isRegular && row.count == picture?.size(of: component).width
+        isRegular = isRegular && row.count == image?.size(of: component).width
         for index in row.indices { samples[component].append(row[index]) }
     }
 
     /// Whether all rows of each component have been delivered.
     var isWhole: Bool {
-        guard let picture else { return false }
+        guard let image else { return false }
         return isRegular
-            && samples.indices.allSatisfy { samples[$0].count == picture.size(of: $0).area }
+            && samples.indices.allSatisfy { samples[$0].count == image.size(of: $0).area }
     }
 
     /// Decodes a file.
@@ -79,14 +79,14 @@ struct ShrunkPlanes: ComponentSink {
     /// Returns whether no scan repeats an earlier one, including scans that are not decoded.
     static func isOrderly(_ file: [UInt8]) -> Bool {
         var scanReader = JPEGScanReader()
-        var picture: ProgressiveImage?
+        var image: ProgressiveImage?
         do {
             while let scan = try scanReader.next(file.span), let frame = scanReader.frame {
-                if picture == nil {
+                if image == nil {
                     let sides = frame.components.map { _ in 8 }
-                    picture = ProgressiveImage(frame, blockSides: sides)
+                    image = ProgressiveImage(frame, blockSides: sides)
                 }
-                guard picture?.record(scan) == true else { return false }
+                guard image?.record(scan) == true else { return false }
                 scanReader.skip(to: EntropyCodedData.end(file.span, from: scan.dataStart))
             }
         } catch {

@@ -50,7 +50,7 @@ import Testing
         var options = DecodeOptions()
         options.convertsToSRGB = false
         let decoded = try source.image(options)
-        guard let expected = try PeerTool.picture("decode.py", [file.path]) else {
+        guard let expected = try PeerTool.image("decode.py", [file.path]) else {
             return try compareWithImageMagick(decoded, file)
         }
         let comparison = PixelComparison(decoded.asRGBA, expected.asRGBA)
@@ -81,7 +81,7 @@ import Testing
         else { return }
         let arguments = ["\(file.path)[0]", "-auto-orient", "-depth", "8", "ppm:-"]
         // No other reader opens some of them.
-        guard let expected = try PeerTool.run(convert, arguments).flatMap(PeerTool.picture) else {
+        guard let expected = try PeerTool.run(convert, arguments).flatMap(PeerTool.image) else {
             return
         }
         let comparison = PixelComparison(decoded.asRGBA, expected.asRGBA)
@@ -126,18 +126,18 @@ import Testing
         "reduced versions of a pyramid are decoded if they are large enough",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8], [false, true])
     func pyramid(format: PixelFormat, isLossless: Bool) throws {
-        let picture = TestImage.photograph(PixelSize(width: 700, height: 523), format)
+        let image = TestImage.photograph(PixelSize(width: 700, height: 523), format)
         var encoding = EncodeOptions()
         encoding.isPyramid = true
         encoding.isLossless = isLossless
         encoding.quality = 95
         encoding.chromaSubsampling = .full
-        let source = try open(try encode(picture, encoding))
+        let source = try open(try encode(image, encoding))
         #expect(source.header.pageCount == 1)
         for (side, factor) in [(700, 1), (300, 1), (150, 2), (80, 4)] {
             let small = try source.decodedImage(DecodeOptions(maximumSide: side))
             #expect(small.report.shrinkFactors == [factor])
-            let expected = picture.resampled(to: small.image.size)
+            let expected = image.resampled(to: small.image.size)
             let comparison = PixelComparison(small.image, expected)
             #expect(comparison.meanDifference < (isLossless ? 1 : 4), "\(side): \(comparison)")
         }
@@ -212,9 +212,9 @@ import Testing
             + [0x82, 0x9A, 0, 5, 0, 0, 0, 1, 0, 0, 0, 62, 0, 0, 0, 0]
             + [0, 0, 0, 1, 0, 0, 0, 125]
         options.metadata.exif = exif
-        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
-        let source = try open(try encode(picture, options))
-        #expect(PixelComparison(try source.image(), picture).maximumDifference == 0)
+        let image = TestImage.photograph(PixelSize(width: 30, height: 20))
+        let source = try open(try encode(image, options))
+        #expect(PixelComparison(try source.image(), image).maximumDifference == 0)
         let metadata = try source.metadata()
         #expect(metadata.xmp == options.metadata.xmp)
         #expect(metadata.iptc == options.metadata.iptc)

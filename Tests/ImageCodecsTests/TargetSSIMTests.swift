@@ -17,19 +17,19 @@ struct TargetSSIMTests {
     private static let size = PixelSize(width: 203, height: 147)
 
     private func file(
-        _ picture: PixelBuffer, _ format: String, _ change: (inout EncodeOptions) -> Void
+        _ image: PixelBuffer, _ format: String, _ change: (inout EncodeOptions) -> Void
     ) throws -> [UInt8] {
         var options = EncodeOptions()
         change(&options)
         return try ImageDestination(format: format, codecs: builtInCodecs, options: options)
-            .encode(picture)
+            .encode(image)
     }
 
     /// The similarity as measured by an independent decoder and program.
-    private func similarity(_ file: [UInt8], to picture: PixelBuffer) throws -> Double {
+    private func similarity(_ file: [UInt8], to image: PixelBuffer) throws -> Double {
         try withTemporaryFolder { folder in
             let paths = ["a.bmp", "b"].map { folder.appending(path: $0) }
-            try Data(try self.file(picture, "bmp") { _ in }).write(to: paths[0])
+            try Data(try self.file(image, "bmp") { _ in }).write(to: paths[0])
             try Data(file).write(to: paths[1])
             return try PeerTool.similarity(paths[0], paths[1]).blocks
         }
@@ -42,20 +42,20 @@ struct TargetSSIMTests {
     func lowest(format: String, target: Double) throws {
         // Enough noise that each step of quality is visible.
         var random = SeededRandom(seed: 1)
-        let picture = TestImage.make(Self.size, .rgb8) { x, y, channel in
+        let image = TestImage.make(Self.size, .rgb8) { x, y, channel in
             UInt8(96 + (x + y * (channel + 1)) % 256 / 4 + Int(random.next() % 64))
         }
-        let chosen = try file(picture, format) { $0.targetSSIM = target }
+        let chosen = try file(image, format) { $0.targetSSIM = target }
         let quality = try #require(
             try (32...95).first { quality in
-                try file(picture, format) { $0.quality = quality } == chosen
+                try file(image, format) { $0.quality = quality } == chosen
             })
         // Neither bound, so that both neighbours can be checked.
         try #require((33...94).contains(quality))
-        let worse = try file(picture, format) { $0.quality = quality - 1 }
+        let worse = try file(image, format) { $0.quality = quality - 1 }
         let tolerance = 0.002
-        #expect(try similarity(chosen, to: picture) > target - tolerance, "\(quality)")
-        #expect(try similarity(worse, to: picture) < target + tolerance, "\(quality - 1)")
+        #expect(try similarity(chosen, to: image) > target - tolerance, "\(quality)")
+        #expect(try similarity(worse, to: image) < target + tolerance, "\(quality - 1)")
     }
 
     @Test(
@@ -63,11 +63,11 @@ struct TargetSSIMTests {
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"),
         arguments: formats)
     func alpha(format: String) throws {
-        let picture = TestImage.photograph(Self.size, .rgba8)
-        let chosen = try file(picture, format) { $0.targetSSIM = 0.9 }
-        let usual = try file(picture, format) { $0.quality = 95 }
+        let image = TestImage.photograph(Self.size, .rgba8)
+        let chosen = try file(image, format) { $0.targetSSIM = 0.9 }
+        let usual = try file(image, format) { $0.quality = 95 }
         #expect(chosen.count < usual.count)
-        #expect(try similarity(chosen, to: picture) > 0.898)
+        #expect(try similarity(chosen, to: image) > 0.898)
     }
 
     @Test("is the lowest for a flat image, and the highest if none suffices")
@@ -87,7 +87,7 @@ struct TargetSSIMTests {
 
     @Test("takes at most seven attempts, and none after cancellation")
     func attempts() throws {
-        let picture = TestImage.photograph(Self.size)
+        let image = TestImage.photograph(Self.size)
         var options = EncodeOptions()
         options.targetSSIM = 0.9
         for wanted in [7, 2] {
@@ -96,11 +96,11 @@ struct TargetSSIMTests {
                 format: "jpeg", codecs: CodecSet([codec]), options: options)
             let flag = CancellationFlag(or: { codec.attemptCount == wanted })
             if wanted == 7 {
-                _ = try destination.encode(picture, cancellation: flag)
+                _ = try destination.encode(image, cancellation: flag)
                 #expect(codec.attemptCount == 6)
             } else {
                 #expect(throws: CodecError.cancelled) {
-                    _ = try destination.encode(picture, cancellation: flag)
+                    _ = try destination.encode(image, cancellation: flag)
                 }
                 #expect(codec.attemptCount == wanted)
             }
@@ -108,10 +108,10 @@ struct TargetSSIMTests {
     }
 
     @Test("is ignored by lossless formats") func lossless() throws {
-        let picture = TestImage.photograph(PixelSize(width: 30, height: 20))
+        let image = TestImage.photograph(PixelSize(width: 30, height: 20))
         for format in ["bmp", "webp"] where builtInCodecs.codec(named: format) != nil {
-            let usual = try file(picture, format) { $0.isLossless = true }
-            let other = try file(picture, format) {
+            let usual = try file(image, format) { $0.isLossless = true }
+            let other = try file(image, format) {
                 $0.isLossless = true
                 $0.targetSSIM = 0.6
             }

@@ -10,13 +10,13 @@ import Testing
     static let kinds = ["png", "jpeg", "progressive jpeg", "webp"]
     static let endOfImage: [UInt8] = [0xFF, 0xD9]
 
-    private func file(_ kind: String, _ picture: PixelBuffer) throws -> [UInt8] {
+    private func file(_ kind: String, _ image: PixelBuffer) throws -> [UInt8] {
         var options = EncodeOptions()
         options.isProgressive = kind.hasPrefix("progressive")
         return try ImageDestination(
             format: String(kind.split(separator: " ").last ?? ""), codecs: builtInCodecs,
             options: options
-        ).encode(picture)
+        ).encode(image)
     }
 
     @Test(
@@ -25,8 +25,8 @@ import Testing
             ("jpeg", endOfImage), ("progressive jpeg", endOfImage),
         ])
     func accepted(kind: String, end: [UInt8]) throws {
-        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
-        let whole = try file(kind, picture)
+        let image = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file(kind, image)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
         let cut = Array(whole.prefix(whole.count * 3 / 4)) + end
         let broken = try ImageSource(EncodedBytes(cut), codecs: builtInCodecs)
@@ -50,8 +50,8 @@ import Testing
 
     @Test("a JPEG may lack its last row of MCUs, but no more", arguments: [320, 100])
     func lastRow(side: Int) throws {
-        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
-        var bytes = try file("jpeg", picture)
+        let image = TestImage.photograph(PixelSize(width: 320, height: 240))
+        var bytes = try file("jpeg", image)
         let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0]) })
         #expect(bytes[frame + 11] == 0x22, "MCUs are not 16 rows high")
         let options = DecodeOptions(maximumSide: side)
@@ -73,8 +73,8 @@ import Testing
             ("jpeg", 2), ("progressive jpeg", 2), ("png", 12), ("png", 16), ("gif", 2), ("qoi", 1),
         ])
     func missingEndMark(kind: String, byteCount: Int) throws {
-        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
-        let whole = try file(kind, picture)
+        let image = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file(kind, image)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
         let cut = try ImageSource(
             EncodedBytes(Array(whole.dropLast(byteCount))), codecs: builtInCodecs)
@@ -90,8 +90,8 @@ import Testing
         "missing blocks of a JPEG are grey, whether or not the image is shrunk",
         arguments: [320, 100])
     func grey(side: Int) throws {
-        let picture = TestImage.flat(PixelSize(width: 320, height: 240), .rgb8, [255, 0, 0])
-        let whole = try file("jpeg", picture)
+        let image = TestImage.flat(PixelSize(width: 320, height: 240), .rgb8, [255, 0, 0])
+        let whole = try file("jpeg", image)
         let cut = try ImageSource(
             EncodedBytes(Array(whole.prefix(whole.count - 60))), codecs: builtInCodecs)
         let decoded = try cut.decodedImage(DecodeOptions(maximumSide: side))
@@ -130,15 +130,15 @@ import Testing
 
     @Test("a progressive JPEG may end within a segment between scans")
     func withinSegment() throws {
-        let picture = TestImage.photograph(PixelSize(width: 320, height: 240))
-        let whole = try file("progressive jpeg", picture)
+        let image = TestImage.photograph(PixelSize(width: 320, height: 240))
+        let whole = try file("progressive jpeg", image)
         let tables = whole.indices.dropLast().filter { whole[$0] == 0xFF && whole[$0 + 1] == 0xC4 }
         let table = try #require(tables.last)
         for end in table + 1..<table + 8 {
             let cut = try ImageSource(EncodedBytes(Array(whole[..<end])), codecs: builtInCodecs)
             let decoded = try cut.decodedImage()
             #expect(decoded.report.problem == .truncated(byteCount: end))
-            let mean = PixelComparison(decoded.image, picture).meanDifference
+            let mean = PixelComparison(decoded.image, image).meanDifference
             #expect(mean < 8, "cut at \(end): \(mean)")
         }
     }
@@ -157,8 +157,8 @@ import Testing
 
     @Test("a progressive file is complete at ⅛ once its first scans are present")
     func firstScans() throws {
-        let picture = TestImage.photograph(PixelSize(width: 1600, height: 1200))
-        let whole = try file("progressive jpeg", picture)
+        let image = TestImage.photograph(PixelSize(width: 1600, height: 1200))
+        let whole = try file("progressive jpeg", image)
         let source = try ImageSource(EncodedBytes(whole), codecs: builtInCodecs)
         var options = DecodeOptions(maximumSide: 100)
         let expected = try source.decodedImage(options)

@@ -120,31 +120,31 @@ import Testing
 
     @Test("transparent pixels survive a round trip")
     func alpha() throws {
-        let picture = TestImage.photograph(PixelSize(width: 64, height: 48), .rgba8)
+        let image = TestImage.photograph(PixelSize(width: 64, height: 48), .rgba8)
         var options = EncodeOptions()
         options.isLossless = true
         let destination = try ImageDestination(
             format: "webp", codecs: builtInCodecs, options: options)
         let exact = try ImageSource(
-            EncodedBytes(try destination.encode(picture)), codecs: builtInCodecs)
-        #expect(PixelComparison(try exact.image(), picture).maximumDifference == 0)
+            EncodedBytes(try destination.encode(image)), codecs: builtInCodecs)
+        #expect(PixelComparison(try exact.image(), image).maximumDifference == 0)
         let lossy = try ImageSource(
             EncodedBytes(
-                try ImageDestination(format: "webp", codecs: builtInCodecs).encode(picture)),
+                try ImageDestination(format: "webp", codecs: builtInCodecs).encode(image)),
             codecs: builtInCodecs)
         #expect(lossy.header.hasAlpha)
-        let comparison = PixelComparison(try lossy.image(), picture)
+        let comparison = PixelComparison(try lossy.image(), image)
         #expect(comparison.meanDifference < 5, "\(comparison)")
     }
 
     @Test("planes are encoded as JPEG without a detour through RGB")
     func planes() throws {
-        let picture = TestImage.photograph(PixelSize(width: 101, height: 67))
+        let image = TestImage.photograph(PixelSize(width: 101, height: 67))
         var encoding = EncodeOptions()
         encoding.quality = 95
         let file = try ImageDestination(
             format: "webp", codecs: builtInCodecs, options: encoding
-        ).encode(picture)
+        ).encode(image)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         for side in [101, 60] {
             var options = DecodeOptions(maximumSide: side)
@@ -159,12 +159,12 @@ import Testing
 
     @Test("a reduced decode is close to the reduced image")
     func small() throws {
-        let picture = TestImage.photograph(PixelSize(width: 800, height: 600))
+        let image = TestImage.photograph(PixelSize(width: 800, height: 600))
         var encoding = EncodeOptions()
         encoding.quality = 50
         let file = try ImageDestination(
             format: "webp", codecs: builtInCodecs, options: encoding
-        ).encode(picture)
+        ).encode(image)
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         let whole = try source.image()
         // From a factor of 8 on, the deblocking filter is off.
@@ -181,24 +181,24 @@ import Testing
         var options = EncodeOptions()
         options.isLossless = isLossless
         options.quality = 90
-        let pictures = (0..<6).map {
+        let images = (0..<6).map {
             TestImage.photograph(size, $0 < 4 ? .rgb8 : .rgba8, seed: UInt64($0))
         }
         var writer = try ImageDestination(
             format: "webp", codecs: builtInCodecs, options: options
         ).animationWriter(size, loopCount: 7)
-        for (index, picture) in pictures.enumerated() {
-            try writer.append(picture, duration: .milliseconds(30 + 10 * index))
+        for (index, image) in images.enumerated() {
+            try writer.append(image, duration: .milliseconds(30 + 10 * index))
         }
         let file = try writer.finish()
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
         #expect(source.header.frameCount == 6)
         #expect(source.header.loopCount == 7)
         var frames = try source.frames()
-        for (index, picture) in pictures.enumerated() {
+        for (index, image) in images.enumerated() {
             let frame = try #require(try frames.next())
             #expect(frame.duration == .milliseconds(30 + 10 * index))
-            let comparison = PixelComparison(frame.image.asRGBA, picture.asRGBA)
+            let comparison = PixelComparison(frame.image.asRGBA, image.asRGBA)
             #expect(
                 comparison.meanDifference <= (isLossless ? 0 : 4), "\(index): \(comparison)")
         }

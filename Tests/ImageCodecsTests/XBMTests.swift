@@ -80,8 +80,8 @@ import Testing
     func dither() throws {
         let size = PixelSize(width: 64, height: 64)
         for gray in [0, 64, 128, 200, 255] as [UInt8] {
-            let picture = TestImage.flat(size, .gray8, [gray])
-            let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(picture)
+            let image = TestImage.flat(size, .gray8, [gray])
+            let file = try ImageDestination(format: "xbm", codecs: builtInCodecs).encode(image)
             let bytes = try open(String(decoding: file, as: UTF8.self)).image().packedBytes
             #expect(bytes.allSatisfy { $0 == 0 || $0 == 255 })
             let mean = bytes.reduce(0) { $0 + Int($1) } / bytes.count

@@ -80,18 +80,18 @@ import Testing
         var configuration = maker.configuration
         configuration.directPixelCount = 1 << 20
         let budget = MemoryBudget(byteLimit: 100_000)
-        let picture = try TiledImage(
+        let image = try TiledImage(
             ImageSource(
                 FormulaCodec.file(PixelSize(width: 128, height: 128)), codecs: maker.codecs),
             name: "picture", codecs: maker.codecs, queue: maker.queue,
             cache: TileCache(budget: budget), configuration: configuration)
         let other = try await budget.reserve(100_000)
-        let tile = Task { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        let tile = Task { try await image.tile(TileAddress(level: 0, x: 0, y: 0)) }
         await eventually { budget.waitingCount == 1 }
         #expect(maker.codec.decodes.begun == 0)
         other.release()
         #expect(try await tile.value.size == PixelSize(width: 64, height: 64))
-        #expect(budget.byteCount == picture.cache.byteCount)
+        #expect(budget.byteCount == image.cache.byteCount)
         #expect(budget.byteCount == 4 * 64 * 192)
         await maker.queue.close()
     }
@@ -310,6 +310,6 @@ extension TileCache {
     fileprivate func put(_ x: Int) {
         insert(
             DecodedTile(TestImage.flat(PixelSize(width: 64, height: 1), .gray8, [7]), nil),
-            Key(picture: "picture", tile: TileAddress(level: 0, x: x, y: 0)))
+            Key(image: "picture", tile: TileAddress(level: 0, x: x, y: 0)))
     }
 }

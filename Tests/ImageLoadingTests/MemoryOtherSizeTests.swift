@@ -11,10 +11,10 @@ import Testing
 @Suite("Memory of another size") struct MemoryOtherSizeTests {
     /// Whether an image of an original will do for a box.
     private func satisfies(
-        _ picture: PixelSize, of original: PixelSize, _ wanted: DecodeOptions,
+        _ image: PixelSize, of original: PixelSize, _ wanted: DecodeOptions,
         _ precision: ShownPart.Precision
     ) -> Bool {
-        ShownPart(DecodeOptions(box: picture), of: original, size: picture)
+        ShownPart(DecodeOptions(box: image), of: original, size: image)
             .satisfies(ShownPart(wanted, of: original), precision)
     }
 

@@ -33,7 +33,7 @@ import Testing
         self.access = access
         self.store = store
         for path in ["1.png", "house/1.png", "house/garden/2.png", "house2/3.png", "other/4.png"] {
-            try gallery.picture(path)
+            try gallery.image(path)
         }
         handler = try gallery.server.requestHandler()
     }
@@ -232,7 +232,7 @@ import Testing
             #"{"folder": "house", "days": 0}"#, #"{"folder": "house", "days": 9999}"#, "{}",
         ])
     func noFolder(body: String) async throws {
-        for name in ["info", "_"] { try gallery.picture("\(name)/1.png") }
+        for name in ["info", "_"] { try gallery.image("\(name)/1.png") }
         let token = access.token(.everything, expires: .max)
         let answer = try await gallery.request(
             .post, "/-/share",

@@ -19,7 +19,7 @@ import Testing
 
     private func signedGallery() throws -> TestGallery {
         let gallery = try TestGallery { $0.signatureKeys = [Self.key, Self.otherKey] }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         return gallery
     }
 
@@ -98,7 +98,7 @@ import Testing
             $0.imgproxy = ImgproxyKeys()
             $0.presets = ["small": "8x8"]
         }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let answer = try await gallery.get(address)
         #expect(answer.status == 200, "\(answer.text)")
         #expect(try answer.pixelSize() == PixelSize(width: width, height: height))
@@ -111,7 +111,7 @@ import Testing
         let gallery = try TestGallery {
             $0.imgproxy = ImgproxyKeys(keys: [Array("secret".utf8)], salt: Array("hello".utf8))
         }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let signature = PathSignature(keys: [Array("secret".utf8)])
         try signature.check(
             "oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8",
@@ -148,7 +148,7 @@ import Testing
         ])
     func refused(address: String, status: Int, name: String) async throws {
         let gallery = try TestGallery { $0.imgproxy = ImgproxyKeys() }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let answer = try await gallery.get(address)
         #expect(answer.status == status, "\(answer.text)")
         #expect(name.isEmpty || answer.text.contains(name))
@@ -161,7 +161,7 @@ import Testing
             $0.signatureKeys = [Self.key]
             $0.imgproxy = ImgproxyKeys()
         }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         for address in [
             "/_/w:20/plain/house/1.png", "/house/20x20/1.png", "/info/house/1.png",
             "/placeholder/house/1.png", "/sprite/20x20/house", "/tiles/house/1.png.dzi",
@@ -179,7 +179,7 @@ import Testing
             $0.allowsPresetsOnly = true
             $0.imgproxy = ImgproxyKeys()
         }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let answer = try await gallery.get("/house/thumb/1.png")
         #expect(try answer.pixelSize() == PixelSize(width: 20, height: 20))
         #expect(try await gallery.get("/house/20x20/1.png").status == 403)
@@ -192,7 +192,7 @@ import Testing
 
     @Test("A token purges all data derived from an image") func purge() async throws {
         let gallery = try TestGallery(keepsRenditions: true) { $0.purgeTokens = ["secret"] }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let path = try gallery.identity("house/1.png").path
         for address in ["/house/20x20/1.png", "/house/10x10/1.png"] {
             #expect(try await gallery.get(address).status == 200)

@@ -168,10 +168,10 @@ struct AssetRouteTests {
         #expect(try await presets.get("/assets/Tools/Share?scale=2").status == 200)
         #expect(try await presets.get("/assets/Tools/Share?format=webp").status == 403)
         let plain = try TestGallery()
-        try plain.picture("assets/1.png")
+        try plain.image("assets/1.png")
         #expect(try await plain.get("/assets/1.png").status == 200)
         let hidden = try gallery()
-        try hidden.picture("assets/1.png")
+        try hidden.image("assets/1.png")
         #expect(try await hidden.get("/assets/1.png").status == 404)
     }
 

@@ -44,7 +44,7 @@ struct CardRouteTests {
             $0.cards = cards
             change(&$0)
         }
-        try gallery.picture("house/1.png", PixelSize(width: 80, height: 60))
+        try gallery.image("house/1.png", PixelSize(width: 80, height: 60))
         return (folder, gallery)
     }
 
@@ -84,7 +84,7 @@ struct CardRouteTests {
         let address = "/card/article?title=A&photo=house/1.png"
         let tag = try #require(try await gallery.get(address).headers[.eTag])
         #expect(try await gallery.get(address, [.ifNoneMatch: tag]).status == 304)
-        try gallery.picture("house/1.png", PixelSize(width: 80, height: 60), seed: 2)
+        try gallery.image("house/1.png", PixelSize(width: 80, height: 60), seed: 2)
         let changed = try await gallery.get(address, [.ifNoneMatch: tag])
         #expect(changed.status == 200)
         #expect(changed.headers[.eTag] != tag)

@@ -114,9 +114,9 @@ struct ChangedOriginalTests {
     @Test("has no tiles and no facts of another version")
     func identity() async throws {
         let gallery = try gallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let old = try gallery.identity("1.png")
-        try gallery.picture("1.png", PixelSize(width: 50, height: 50), seed: 2)
+        try gallery.image("1.png", PixelSize(width: 50, height: 50), seed: 2)
         let changed = LoadError.fileChanged(path: old.path)
         #expect(await gallery.pipeline.facts(for: [old]) == [.failure(changed)])
         let tiles = TileImages(gallery.pipeline, store: nil, byteLimit: 1 << 20)
@@ -127,17 +127,17 @@ struct ChangedOriginalTests {
     @Test("is not opened with an old identity")
     func reopened() async throws {
         let gallery = try gallery()
-        try gallery.picture("1.png", PixelSize(width: 30, height: 20))
+        try gallery.image("1.png", PixelSize(width: 30, height: 20))
         let identity = try gallery.identity("1.png")
         _ = try OriginalFile(identity)
-        try gallery.picture("1.png", PixelSize(width: 31, height: 20))
+        try gallery.image("1.png", PixelSize(width: 31, height: 20))
         #expect(throws: ServerError.originalChanged) { _ = try OriginalFile(identity) }
     }
 
     @Test("ends the body before its promised length")
     func original() async throws {
         let gallery = try gallery()
-        let bytes = try gallery.picture("1.png", PixelSize(width: 300, height: 200))
+        let bytes = try gallery.image("1.png", PixelSize(width: 300, height: 200))
         let file = try OriginalFile(try gallery.identity("1.png"))
         let path = gallery.folder.appending(path: "1.png").path
         let handle = try #require(FileHandle(forWritingAtPath: path))

@@ -22,8 +22,8 @@ import Testing
             $0.maximumSide = 8_192
             $0.imgproxy = ImgproxyKeys()
         }
-        try gallery.picture("1.png", PixelSize(width: 40, height: 30))
-        try gallery.picture("2.png", PixelSize(width: 160, height: 100))
+        try gallery.image("1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("2.png", PixelSize(width: 160, height: 100))
         return gallery
     }
 
@@ -64,7 +64,7 @@ import Testing
 
     @Test("count listings and sprites towards the rate limit") func rate() async throws {
         let gallery = try TestGallery { $0.clientRate = 0.001 }
-        for index in 0..<3 { try gallery.picture("\(index).png") }
+        for index in 0..<3 { try gallery.image("\(index).png") }
         for (address, counts) in [
             ("/-/listing/", true), ("/sprite/20x20/", true), ("/0.png", true), ("/", false),
             ("/healthz", false),
@@ -127,7 +127,7 @@ import Testing
             $0.allowsPresetsOnly = true
             $0.imgproxy = ImgproxyKeys()
         }
-        try gallery.picture("house/1.png")
+        try gallery.image("house/1.png")
         for address in [
             "/_/plain/house/1.png", "/_/plain/house/1.png@webp", "/_/cb:1/plain/house/1.png",
             "/_/pr:thumb/plain/house/1.png@webp", "/_/pr:thumb/f:webp/plain/house/1.png",
@@ -162,7 +162,7 @@ import Testing
                 $0.imgproxy = ImgproxyKeys(keys: [Array("secret".utf8)])
                 $0.allowsUnsigned = allowsUnsigned
             }
-            try gallery.picture("house/1.png")
+            try gallery.image("house/1.png")
             for address in addresses {
                 let status = try await gallery.get(address).status
                 #expect(status == (allowsUnsigned ? 200 : 403), "\(address)")
@@ -179,7 +179,7 @@ import Testing
         async throws
     {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let identity = try gallery.identity("1.png")
         let originals = Originals(
             try ServedDirectory(gallery.folder.path), gallery.pipeline)
@@ -189,7 +189,7 @@ import Testing
         }
         await #expect(throws: ServerError.originalChanged) {
             try await originals.reading(identity) {
-                try gallery.picture("1.png", PixelSize(width: 41, height: 30))
+                try gallery.image("1.png", PixelSize(width: 41, height: 30))
                 throw failure
             }
         }

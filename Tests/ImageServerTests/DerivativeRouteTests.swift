@@ -18,12 +18,12 @@ import Testing
 
     init() throws {
         gallery = try TestGallery()
-        try gallery.picture("house/1.png", PixelSize(width: 600, height: 300), seed: 1)
-        try gallery.picture("house/2.png", PixelSize(width: 100, height: 200), seed: 2)
+        try gallery.image("house/1.png", PixelSize(width: 600, height: 300), seed: 1)
+        try gallery.image("house/2.png", PixelSize(width: 100, height: 200), seed: 2)
         try gallery.file("house/3.png", Array("no picture".utf8))
     }
 
-    private func picture(_ answer: Answer) throws -> PixelBuffer {
+    private func image(_ answer: Answer) throws -> PixelBuffer {
         try ImageSource(EncodedBytes(answer.body), codecs: builtInCodecs).image()
     }
 
@@ -34,8 +34,8 @@ import Testing
         let json = try await gallery.get("/tiles/house/1.png.json").json()
         #expect(json["levels"] as? Int == 11)
         #expect(json["tileSize"] as? Int == 256)
-        let whole = try picture(try await gallery.get("/house/1.png"))
-        let tile = try picture(try await gallery.get("/tiles/house/1.png_files/10/2_1.jpg"))
+        let whole = try image(try await gallery.get("/house/1.png"))
+        let tile = try image(try await gallery.get("/tiles/house/1.png_files/10/2_1.jpg"))
         let expected = whole.cut(PixelRect(x: 512, y: 256, width: 88, height: 44))
         #expect(PixelComparison(tile, expected).meanDifference < 6)
         let top = try await gallery.get("/tiles/house/1.png_files/0/0_0.jpg")
@@ -76,14 +76,14 @@ import Testing
     @Test("include a sprite sheet that matches its index", arguments: ["grid", "packed"])
     func sprite(arrangement: String) async throws {
         let address = "/sprite/64x64,png/house?arrangement=\(arrangement)&padding=2"
-        let sheet = try picture(try await gallery.get(address))
+        let sheet = try image(try await gallery.get(address))
         let index = try JSONDecoder().decode(
             SpriteIndex.self, from: Data(try await gallery.get("\(address)&as=json").body))
         #expect(index.size == sheet.size)
         // Files other than images are omitted.
         #expect(index.sprites.map(\.name) == ["1.png", "2.png"])
         for sprite in index.sprites {
-            let alone = try picture(try await gallery.get("/house/64x64,png/\(sprite.name)"))
+            let alone = try image(try await gallery.get("/house/64x64,png/\(sprite.name)"))
             #expect(alone.size == sprite.place.size)
             let part = sheet.cut(sprite.place)
             #expect(PixelComparison(part.asRGBA, alone.asRGBA).maximumDifference == 0)
@@ -95,7 +95,7 @@ import Testing
             $0.memoryBudget = MemoryBudget(byteLimit: 1 << 20)
         })
         for name in 1...4 {
-            try gallery.picture(
+            try gallery.image(
                 "house/\(name).png", PixelSize(width: 200, height: 150), seed: UInt64(name))
         }
         let tooLarge = try await gallery.get("/sprite/200x200,png/house")
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("include sprite descriptions as CSS, WebVTT and HTML") func forms() async throws {
-        try gallery.picture("odd/<b>&'.png")
+        try gallery.image("odd/<b>&'.png")
         let css = try await gallery.get("/sprite/32x32/house?as=css")
         #expect(css.text.contains("background:url(\"/sprite/32x32/house\")"))
         #expect(try await gallery.get("/sprite/32x32/house?as=vtt").text.hasPrefix("WEBVTT\n"))
@@ -134,10 +134,10 @@ import Testing
     }
 
     @Test("hide only originals with the names of routes") func reserved() async throws {
-        try gallery.picture("info/1.png")
+        try gallery.image("info/1.png")
         #expect(try await gallery.get("/info/1.png").status == 404)
         #expect(try await gallery.get("/house/../info/1.png").status == 404)
-        try gallery.picture("house/info/1.png")
+        try gallery.image("house/info/1.png")
         #expect(try await gallery.get("/house/info/1.png").status == 200)
     }
 }

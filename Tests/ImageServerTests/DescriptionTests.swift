@@ -37,7 +37,7 @@ import Testing
             $0.purgeTokens = ["secret"]
         }
         for path in ["1.png", "house/1.png"] {
-            try gallery.picture(path, PixelSize(width: 400, height: 300))
+            try gallery.image(path, PixelSize(width: 400, height: 300))
         }
         document = try await gallery.get("/-/openapi.json").json()
     }

@@ -14,7 +14,7 @@ import Testing
             $0.devices = devices
             $0.sizes = sizes
         }
-        try gallery.picture("1.png", PixelSize(width: 400, height: 300))
+        try gallery.image("1.png", PixelSize(width: 400, height: 300))
         return gallery
     }
 

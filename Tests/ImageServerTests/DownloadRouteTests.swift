@@ -35,7 +35,7 @@ import Testing
     @Test("contain the originals, whole and in parts") func originals() async throws {
         var expected: [String: [UInt8]] = [:]
         for (index, path) in ["1.png", "b/ü 2.png", "b/c/3.png"].enumerated() {
-            expected[path] = try gallery.picture(
+            expected[path] = try gallery.image(
                 path, PixelSize(width: 40 + 30 * index, height: 30), seed: UInt64(index))
         }
         let names = expected.keys.sorted().map { "\"\($0)\"" }.joined(separator: ",")
@@ -68,8 +68,8 @@ import Testing
 
     @Test("contain renditions under names of their format; unreadable images are omitted")
     func renditions() async throws {
-        try gallery.picture("a/1.png", PixelSize(width: 200, height: 100))
-        try gallery.picture("a/1.webp", PixelSize(width: 100, height: 200))
+        try gallery.image("a/1.png", PixelSize(width: 200, height: 100))
+        try gallery.image("a/1.webp", PixelSize(width: 100, height: 200))
         try gallery.file(
             "a/broken.png", Array("\u{89}PNG\r\n\u{1A}\n".unicodeScalars.map { UInt8($0.value) }))
         let place = try await url(
@@ -87,9 +87,9 @@ import Testing
     }
 
     @Test("a file that changes while it is sent ends the response") func changed() async throws {
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let place = try await url("{\"images\": [\"1.png\"]}")
-        try gallery.picture("1.png", PixelSize(width: 90, height: 90))
+        try gallery.image("1.png", PixelSize(width: 90, height: 90))
         await #expect(throws: (any Error).self) {
             _ = try await gallery.request(.get, place, to: handler)
         }
@@ -105,15 +105,15 @@ import Testing
             ("{\"images\": [\"1.png\"], \"size\": \"9999999x1\"}", 400), ("{", 400),
         ])
     func rejected(body: String, status: Int) async throws {
-        try gallery.picture("1.png")
-        try gallery.picture(".hidden.png")
+        try gallery.image("1.png")
+        try gallery.image(".hidden.png")
         try gallery.file("notes.txt", Array("text".utf8))
         #expect(try await order(body).status == status)
     }
 
     @Test("are not made for forms of other sites, and have names that cannot be guessed")
     func foreign() async throws {
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let body = "{\"images\": [\"1.png\"]}"
         #expect(try await order(body, [.contentType: "text/plain"]).status == 403)
         #expect(try await order(body, [:]).status == 403)

@@ -17,7 +17,7 @@ import Testing
         gallery = try TestGallery(keepsRenditions: true) { $0.purgeTokens = ["token"] }
         // Different sizes and colours.
         for (index, name) in names.enumerated() {
-            try gallery.picture(
+            try gallery.image(
                 "house/\(name)", PixelSize(width: 40 + index, height: 30), seed: UInt64(index))
         }
     }
@@ -39,9 +39,9 @@ import Testing
         for _ in 0..<2 {
             let answer = try await gallery.get("/-/listing/house")
             #expect(answer.status == 200)
-            let pictures = try #require(try answer.json()["pictures"] as? [String: Any])
-            let listed = try #require(pictures["name"] as? [String])
-            let widths = try #require(pictures["width"] as? [Int])
+            let images = try #require(try answer.json()["pictures"] as? [String: Any])
+            let listed = try #require(images["name"] as? [String])
+            let widths = try #require(images["width"] as? [Int])
             #expect(listed.count == names.count)
             #expect(Set(listed.compactMap(place)).count == names.count)
             #expect(listed.map { name in place(of: name).map { 40 + $0 } } == widths)
@@ -129,8 +129,8 @@ import Testing
 
     @Test("may have a name that begins with a combining mark")
     func mark() async throws {
-        try gallery.picture("marks/\u{301}a.png")
-        try gallery.picture("marks/\u{338}.png")
+        try gallery.image("marks/\u{301}a.png")
+        try gallery.image("marks/\u{338}.png")
         let listing = try await gallery.get("/-/listing/marks").json()
         #expect((listing["pictures"] as? [String: Any])?["width"] as? [Int] == [40, 40])
         for name in ["\u{301}a.png", "\u{338}.png"] {
@@ -144,7 +144,7 @@ import Testing
 
     @Test("are omitted from a listing if they are not UTF-8")
     func otherEncodings() async throws {
-        try gallery.picture("latin/\u{FFFD}.png")
+        try gallery.image("latin/\u{FFFD}.png")
         let folder = gallery.folder.appending(path: "latin").path
         // `é` in Latin-1, and an invalid byte.
         for byte: UInt8 in [0xE9, 0xFF] {

@@ -27,8 +27,8 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         answer = .init(wire, .closes)
     }
 
-    private static let picture = LiveOrigin.picture()
-    private static let half = Array(picture.prefix(picture.count / 2))
+    private static let image = LiveOrigin.image()
+    private static let half = Array(image.prefix(image.count / 2))
     /// More than the size limit of originals.
     private static let long = [UInt8](repeating: 0x89, count: 2 << 20)
     private static let chunked = ["Transfer-Encoding: chunked"]
@@ -38,31 +38,31 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
     private static let document = Array("%!PS-Adobe-3.0\n%".utf8)
 
     static let bodies: [HostileAnswer] = [
-        .init("less than it says", 502, ["Content-Length: \(picture.count + 1000)"], picture),
-        .init("a start that can be gone on from", 502, resumable + length(picture), half),
-        .init("a reset midway", 502, length(picture), half, .resets),
+        .init("less than it says", 502, ["Content-Length: \(image.count + 1000)"], image),
+        .init("a start that can be gone on from", 502, resumable + length(image), half),
+        .init("a reset midway", 502, length(image), half, .resets),
         .init("chunks without the last", 502, chunked, chunk(half)),
         .init("a chunk without a length", 502, chunked, Array("x\r\n".utf8)),
         .init("a chunk beyond all numbers", 502, chunked, Array("FFFFFFFFFFFFFFFFFF\r\n".utf8)),
-        .init("too much by its length", 422, length(long), picture, .stays),
+        .init("too much by its length", 422, length(long), image, .stays),
         .init("too much, without length or end", 422, [], long, .stays),
         .init("too much in chunks", 422, chunked, chunk(long), .stays),
-        .init("a negative length", 502, ["Content-Length: -1"], picture),
-        .init("a length in words", 502, ["Content-Length: many"], picture),
+        .init("a negative length", 502, ["Content-Length: -1"], image),
+        .init("a length in words", 502, ["Content-Length: many"], image),
         .init(
-            "a length beyond all numbers", 502, ["Content-Length: 99999999999999999999"], picture),
-        .init("two lengths", 502, ["Content-Length: 5", "Content-Length: 6"], picture),
+            "a length beyond all numbers", 502, ["Content-Length: 99999999999999999999"], image),
+        .init("two lengths", 502, ["Content-Length: 5", "Content-Length: 6"], image),
         .init("a field without end", 502, ["X-A: " + String(repeating: "a", count: 1 << 20)]),
         .init("nothing", 502, wire: []),
         .init("another protocol", 502, wire: Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)),
     ]
 
     static let heads: [HostileAnswer] = [
-        .init("gzip", 502, ["Content-Encoding: gzip"] + length(picture), picture),
-        .init("gzip in gzip", 502, ["Content-Encoding: gzip, gzip"] + length(picture), picture),
+        .init("gzip", 502, ["Content-Encoding: gzip"] + length(image), image),
+        .init("gzip in gzip", 502, ["Content-Encoding: gzip, gzip"] + length(image), image),
         .init(
             "a range that was not requested", 502, http: "206 Partial Content",
-            ["Content-Range: bytes 0-9/10"] + length(picture), picture),
+            ["Content-Range: bytes 0-9/10"] + length(image), image),
         .init("no change since never", 502, http: "304 Not Modified", ["ETag: \"a\""]),
         .init("a page", 502, length(page), page),
         .init("no content", 502, http: "204 No Content", []),

@@ -19,7 +19,7 @@ import Testing
     private func status(_ answer: Bomb.Answer) -> Int {
         switch answer {
         // A still image needs one frame and no metadata.
-        case .picture, .limit(_, at: .metadata), .limit(_, at: .frames): 200
+        case .image, .limit(_, at: .metadata), .limit(_, at: .frames): 200
         case .malformed, .unsupported, .limit: 422
         }
     }
@@ -35,7 +35,7 @@ import Testing
     @Test("is rejected with a reason or shown, without affecting other requests", arguments: bombs)
     func bomb(bomb: Bomb) async throws {
         let gallery = try TestGallery()
-        try gallery.picture("good.png", PixelSize(width: 40, height: 30))
+        try gallery.image("good.png", PixelSize(width: 40, height: 30))
         try gallery.file("bomb.\(bomb.format)", bomb.bytes())
         let before = try await gallery.get("/20x20/good.png")
         let answer = try await gallery.get("/64x64/bomb.\(bomb.format)")
@@ -103,7 +103,7 @@ import Testing
 
     @Test("cannot run scripts in the origin of the server") func policy() async throws {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let answer = try await gallery.get("/1.png")
         #expect(answer.headers[.xContentTypeOptions] == "nosniff")
         let policy = answer.headers[.contentSecurityPolicy] ?? ""

@@ -21,7 +21,7 @@ import Testing
     private static func first(
         _ answer: ScriptedServer.Answer?
     ) -> @Sendable (String, Int) -> ScriptedServer.Answer? {
-        let good = ScriptedServer.Answer(picture: LiveOrigin.picture())
+        let good = ScriptedServer.Answer(image: LiveOrigin.image())
         return { _, index in index == 0 ? answer : good }
     }
 
@@ -59,9 +59,9 @@ import Testing
 
     @Test("that sends another length than announced causes an error")
     func shortLength() async throws {
-        let picture = LiveOrigin.picture()
+        let image = LiveOrigin.image()
         let answer = ScriptedServer.Answer(
-            ["Content-Type: image/png", "Content-Length: \(picture.count / 2)"], picture, .closes)
+            ["Content-Type: image/png", "Content-Length: \(image.count / 2)"], image, .closes)
         try await LiveOrigin.with(Self.first(answer)) { origin in
             // The response is complete by HTTP's rules; it counts as a truncated file.
             let cut = try await origin.get()
@@ -81,9 +81,9 @@ import Testing
         "that is slow is abandoned at its deadline, and its connection closed",
         arguments: Slowness.allCases)
     func slow(slowness: Slowness) async throws {
-        let picture = LiveOrigin.picture()
+        let image = LiveOrigin.image()
         let start = ScriptedServer.Answer(
-            ["Content-Type: image/png"], Array(picture.prefix(picture.count / 2)))
+            ["Content-Type: image/png"], Array(image.prefix(image.count / 2)))
         try await LiveOrigin.with(
             changingLoader: {
                 $0.responseTimeout = slowness == .silent ? .seconds(30) : Self.never
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test("that is slow is abandoned when the client hangs up") func givenUp() async throws {
-        let start = ScriptedServer.Answer(["Content-Type: image/png"], LiveOrigin.picture())
+        let start = ScriptedServer.Answer(["Content-Type: image/png"], LiveOrigin.image())
         try await LiveOrigin.with({ _, _ in start }) { origin in
             let task = Task { try await origin.get() }
             await eventually { origin.server.requests.count == 1 }

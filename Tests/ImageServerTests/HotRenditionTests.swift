@@ -18,7 +18,7 @@ import Testing
 
     @Test("is sent again unchanged without reading a file") func again() async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
-        try gallery.picture("house/1.png")
+        try gallery.image("house/1.png")
         let server = gallery.server
         let first = try await gallery.get("/house/20x20/1.png", from: server)
         // Independent of the duration of the first request.
@@ -51,7 +51,7 @@ import Testing
         async throws
     {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let server = gallery.server
         let first = try await gallery.get("/20x20/1.png", from: server)
         await gallery.pipeline.close()
@@ -60,13 +60,13 @@ import Testing
         #expect(second.body == first.body)
         #expect(second.headers == first.headers)
         // There is no response for another version of the original.
-        try gallery.picture("1.png", seed: 2)
+        try gallery.image("1.png", seed: 2)
         #expect(try await gallery.get("/20x20/1.png", from: server).status == 503)
     }
 
     @Test("is fresh while any response of its original is checked") func checks() throws {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let hot = HotRenditions(byteLimit: 1 << 20)
         let now = ContinuousClock.now
         let later = now + HotRenditions.lifetime * 2
@@ -87,7 +87,7 @@ import Testing
 
     @Test("requires a signature like any other") func signed() async throws {
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
-        try gallery.picture("house/1.png")
+        try gallery.image("house/1.png")
         let server = gallery.server
         let address = PathSignature.signed("/house/20x20/1.png", key: Array("secret".utf8))
         #expect(try await gallery.get(address, from: server).status == 200)
@@ -114,7 +114,7 @@ import Testing
 
     @Test("expires after its lifetime") func lifetime() throws {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let identity = try gallery.identity("1.png")
         let hot = HotRenditions(byteLimit: 10_000)
         let start = ContinuousClock.now
@@ -134,7 +134,7 @@ import Testing
         throws
     {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let identity = try gallery.identity("1.png")
         // Room for four entries, including the overhead of each.
         let byteLimit = 4 * (1_024 + HotRenditions.entryOverhead)

@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
         gallery = try TestGallery { $0.publicAddress = "https://pictures.example" }
-        try gallery.picture("house/1.png", PixelSize(width: 400, height: 300))
+        try gallery.image("house/1.png", PixelSize(width: 400, height: 300))
     }
 
     private func get(_ rest: String, version: Int = 3) async throws -> Answer {
@@ -117,13 +117,13 @@ import Testing
 
     @Test("puts no client's Host into public responses") func host() async throws {
         let gallery = try TestGallery()
-        try gallery.picture("house/1.png", PixelSize(width: 400, height: 300))
-        let picture = try await gallery.get("/iiif/3/house%2F1.png/full/200,/0/default.jpg")
-        let link = picture.headers[named: "Link"] ?? ""
+        try gallery.image("house/1.png", PixelSize(width: 400, height: 300))
+        let image = try await gallery.get("/iiif/3/house%2F1.png/full/200,/0/default.jpg")
+        let link = image.headers[named: "Link"] ?? ""
         #expect(
             link.contains("</iiif/3/house%2F1.png/full/200,150/0/default.jpg>;rel=\"canonical\""),
             "\(link)")
-        #expect(!"\(picture.headers)".contains("localhost"))
+        #expect(!"\(image.headers)".contains("localhost"))
         let base = try await gallery.get("/iiif/3/house%2F1.png")
         #expect(base.headers[.cacheControl] == "private, no-cache")
         let information = try await gallery.get("/iiif/3/house%2F1.png/info.json")
@@ -222,7 +222,7 @@ import Testing
 
     @Test("keeps no response that depends on the origin of the page") func origins() async throws {
         let gallery = try TestGallery { $0.allowedOrigins = ["https://viewer.example"] }
-        try gallery.picture("1.png", PixelSize(width: 400, height: 300))
+        try gallery.image("1.png", PixelSize(width: 400, height: 300))
         let server = gallery.server
         let path = "/iiif/3/1.png/full/200,/0/default.jpg"
         let own = try await gallery.get(path, from: server)

@@ -67,7 +67,7 @@ import Testing
         ])
     func rejected(_ option: String) async throws {
         let gallery = try TestGallery { $0.imgproxy = ImgproxyKeys() }
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         let answer = try await gallery.get("/_/\(option)/plain/house/1.png")
         #expect(answer.status == 400)
         #expect(answer.text.contains(option))

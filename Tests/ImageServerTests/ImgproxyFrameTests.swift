@@ -114,7 +114,7 @@ import Testing
             $0.imgproxy = ImgproxyKeys()
             $0.watermark = Watermark(Self.mark)
         }
-        try gallery.picture("house/1.png")
+        try gallery.image("house/1.png")
         return gallery
     }
 
@@ -192,7 +192,7 @@ import Testing
 
     @Test("keep their proportions when the box is rounded up to a step") func steps() async throws {
         let gallery = try TestGallery { $0.sizes = SizeLadder(steps: [20]) }
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let answer = try await gallery.get("/10x10,fill,pad3/1.png")
         #expect(try answer.pixelSize() == PixelSize(width: 32, height: 32))
     }
@@ -214,7 +214,7 @@ import Testing
     @Test("without a watermark get an error that names the option of the server")
     func noWatermark() async throws {
         let gallery = try TestGallery { $0.imgproxy = ImgproxyKeys() }
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         for address in ["/_/wm:1/plain/1.png", "/40x30,watermark/1.png"] {
             let answer = try await gallery.get(address)
             #expect(answer.status == 400)

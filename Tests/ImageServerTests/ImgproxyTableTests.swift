@@ -50,7 +50,7 @@ import Testing
             $0.presets = ["thumb": "16x16"]
             $0.watermark = Watermark(TestImage.flat(PixelSize(width: 2, height: 2), .gray8, [9]))
         }
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         return gallery
     }
 

@@ -215,7 +215,7 @@ import Testing
     func covers() async throws {
         try photo("a/1.jpg", taken: "2019:07:01 10:00:00")
         for number in 1...5 {
-            try gallery.picture("b/c/\(number).png", PixelSize(width: 90, height: 40), seed: 2)
+            try gallery.image("b/c/\(number).png", PixelSize(width: 90, height: 40), seed: 2)
         }
         try await whileRunning { handler in
             try await waitUntilComplete(6, handler)

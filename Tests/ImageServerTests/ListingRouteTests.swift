@@ -17,15 +17,15 @@ import Testing
     init() throws {
         gallery = try TestGallery()
         for name in ["img10.png", "img2.png", "IMG1.PNG"] {
-            try gallery.picture("house/\(name)", PixelSize(width: 20, height: 10))
+            try gallery.image("house/\(name)", PixelSize(width: 20, height: 10))
         }
-        try gallery.picture("house/trip/a.png")
-        try gallery.picture("house/trip/b.png")
+        try gallery.image("house/trip/a.png")
+        try gallery.image("house/trip/b.png")
         try gallery.file("house/empty/letter.txt", Array("x".utf8))
         try gallery.file("house/letter.txt", Array("x".utf8))
     }
 
-    private func pictures(_ query: String = "") async throws -> [String: Any] {
+    private func images(_ query: String = "") async throws -> [String: Any] {
         let page = try await gallery.get("/-/listing/house\(query)").json()
         return try #require(page["pictures"] as? [String: Any])
     }
@@ -40,15 +40,15 @@ import Testing
         #expect(page["offset"] as? Int == 0)
         #expect(page["next"] is NSNull)
         #expect(page["ladder"] as? [Int] == ListingRoute.ladder(atMost: 4_096))
-        let pictures = try #require(page["pictures"] as? [String: Any])
-        #expect(pictures["name"] as? [String] == ["IMG1.PNG", "img2.png", "img10.png"])
-        #expect(pictures["width"] as? [Int] == [20, 20, 20])
-        #expect(pictures["height"] as? [Int] == [10, 10, 10])
-        #expect((pictures["error"] as? [String: String])?.isEmpty == true)
+        let images = try #require(page["pictures"] as? [String: Any])
+        #expect(images["name"] as? [String] == ["IMG1.PNG", "img2.png", "img10.png"])
+        #expect(images["width"] as? [Int] == [20, 20, 20])
+        #expect(images["height"] as? [Int] == [10, 10, 10])
+        #expect((images["error"] as? [String: String])?.isEmpty == true)
         let identity = try gallery.identity("house/IMG1.PNG")
-        #expect((pictures["version"] as? [String])?.first == identity.version)
+        #expect((images["version"] as? [String])?.first == identity.version)
         #expect(
-            (pictures["modified"] as? [Int])?.first == identity.modificationTime / 1_000_000_000)
+            (images["modified"] as? [Int])?.first == identity.modificationTime / 1_000_000_000)
         let folders = try #require(page["folders"] as? [String: Any])
         #expect(folders["name"] as? [String] == ["empty", "trip"])
         #expect(folders["pictures"] as? [Int] == [0, 2])
@@ -92,16 +92,16 @@ import Testing
         let before = try await gallery.get("/-/listing/house")
         let tag = try #require(before.headers[.eTag])
         #expect(try await gallery.get("/-/listing/house", [.ifNoneMatch: tag]).status == 304)
-        try gallery.picture("house/img3.png")
+        try gallery.image("house/img3.png")
         let after = try await gallery.get("/-/listing/house", [.ifNoneMatch: tag])
         #expect(after.status == 200)
         #expect(
-            try await pictures()["name"] as? [String]
+            try await images()["name"] as? [String]
                 == ["IMG1.PNG", "img2.png", "img3.png", "img10.png"])
         try FileManager.default.removeItem(
             at: gallery.folder.appending(path: "house/img2.png"))
         #expect(
-            try await pictures()["name"] as? [String] == ["IMG1.PNG", "img3.png", "img10.png"])
+            try await images()["name"] as? [String] == ["IMG1.PNG", "img3.png", "img10.png"])
         #expect(try after.json()["revision"] as? String != before.json()["revision"] as? String)
     }
 
@@ -132,7 +132,7 @@ import Testing
             try ServedDirectory(gallery.folder.path), extensions: ["png"])
         try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: house)
         #expect(try reader.contents(of: ["house"]).images.count == 3)
-        try gallery.picture("house/new.png")
+        try gallery.image("house/new.png")
         // The modification time decides whether the folder is read.
         try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: house)
         #expect(try reader.contents(of: ["house"]).images.count == 3)
@@ -143,10 +143,10 @@ import Testing
 
     @Test("contains unreadable images with the reason") func damaged() async throws {
         try gallery.file("house/img5.png", Array("GIF89a".utf8))
-        let pictures = try await pictures()
-        #expect(pictures["width"] as? [Int] == [20, 20, 0, 20])
-        #expect(pictures["height"] as? [Int] == [10, 10, 0, 10])
-        let errors = try #require(pictures["error"] as? [String: String])
+        let images = try await images()
+        #expect(images["width"] as? [Int] == [20, 20, 0, 20])
+        #expect(images["height"] as? [Int] == [10, 10, 0, 10])
+        let errors = try #require(images["error"] as? [String: String])
         #expect(Array(errors.keys) == ["2"])
         #expect(errors["2"]?.contains(gallery.folder.path) == false)
     }
@@ -156,12 +156,12 @@ import Testing
         .timeLimit(.minutes(10)))
     func placeholders() async throws {
         let gallery = try TestGallery(keepsRenditions: true)
-        for name in ["a.png", "b.png", "c.png"] { try gallery.picture(name) }
+        for name in ["a.png", "b.png", "c.png"] { try gallery.image(name) }
         let address = "/-/listing/"
         let before = try await gallery.get(address)
         func placeholders(_ answer: Answer) throws -> [String: String]? {
-            let pictures = try answer.json()["pictures"] as? [String: Any]
-            return pictures?["placeholder"] as? [String: String]
+            let images = try answer.json()["pictures"] as? [String: Any]
+            return images?["placeholder"] as? [String: String]
         }
         #expect(try placeholders(before)?.isEmpty == true)
         let tag = try #require(before.headers[.eTag])
@@ -176,12 +176,12 @@ import Testing
         }
         let expected = ThumbHash(
             try ImageSource(
-                EncodedBytes(try gallery.picture("same.png")), codecs: builtInCodecs
+                EncodedBytes(try gallery.image("same.png")), codecs: builtInCodecs
             ).image(DecodeOptions(maximumSide: 32)))
         #expect(try placeholders(after) == ["1": expected.base64])
         #expect(try after.json()["revision"] as? String == before.json()["revision"] as? String)
 
-        try gallery.picture("b.png", seed: 2)
+        try gallery.image("b.png", seed: 2)
         #expect(try placeholders(try await gallery.get(address))?.isEmpty == true)
     }
 

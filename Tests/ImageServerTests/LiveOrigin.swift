@@ -34,7 +34,7 @@ struct LiveOrigin: Sendable {
                     $0.imgproxy = ImgproxyKeys()
                     $0.webSources = WebSources(hosts: [host], schemes: [.http])
                 }, changingPipeline: changePipeline, changingLoader: changeLoader)
-            try gallery.picture("good.png")
+            try gallery.image("good.png")
             try await body(LiveOrigin(server: server, gallery: gallery, clock: clock))
         } catch {
             await transport.close()
@@ -49,16 +49,16 @@ struct LiveOrigin: Sendable {
     }
 
     /// A valid image.
-    static func picture(_ width: Int = 40, _ height: Int = 30) -> [UInt8] {
+    static func image(_ width: Int = 40, _ height: Int = 30) -> [UInt8] {
         PNGFile(width: width, height: height, colorType: 2, bitDepth: 8).bytes()
     }
 }
 
 extension ScriptedServer.Answer {
     /// A complete, valid response.
-    init(picture: [UInt8], _ fields: [String] = []) {
+    init(image: [UInt8], _ fields: [String] = []) {
         self.init(
-            ["Content-Type: image/png", "Content-Length: \(picture.count)"] + fields, picture)
+            ["Content-Type: image/png", "Content-Length: \(image.count)"] + fields, image)
     }
 
     init(

@@ -49,7 +49,7 @@ struct LiveServerTests {
     }
 
     @Test("responds to several requests on one connection") func keepAlive() async throws {
-        let original = try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        let original = try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
         try await withServer { address, _ in
             #expect(address.hasPrefix("http://127.0.0.1:"))
             try await HTTPConnection.with(address) { connection in
@@ -78,7 +78,7 @@ struct LiveServerTests {
 
     @Test("listens on a Unix domain socket, replaces an old one, and removes it")
     func socket() async throws {
-        try gallery.picture("1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("1.png", PixelSize(width: 40, height: 30))
         // The path of a Unix domain socket has at most about 100 bytes.
         let path = "/tmp/calotype-\(UInt32.random(in: 0...(.max))).sock"
         #expect(mkSocket(path))
@@ -101,7 +101,7 @@ struct LiveServerTests {
 
     @Test("responds to health checks at the connection limit, and to images below it")
     func connections() async throws {
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         try await withServer(maximumConnectionCount: 1) { address, _ in
             try await HTTPConnection.with(address) { first in
                 try await first.send("GET /1.png HTTP/1.1")
@@ -134,8 +134,8 @@ struct LiveServerTests {
 
     @Test("sends an original in pieces, also a range of it") func pieces() async throws {
         // The bytes after the image belong to the file.
-        let picture = try gallery.picture("1.png")
-        let original = picture + (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let image = try gallery.image("1.png")
+        let original = image + (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try gallery.file("1.png", original)
         try await withServer { address, _ in
             try await HTTPConnection.with(address) { connection in
@@ -163,7 +163,7 @@ struct LiveServerTests {
     @Test("completes requests in flight on shutdown, and accepts no more") func stop() async throws
     {
         try gallery.file("slow.gate", Array("GATE".utf8))
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         try await withServer { [gallery] address, services in
             try await HTTPConnection.with(address) { connection in
                 try await connection.send("GET /2x2/slow.gate HTTP/1.1")
@@ -227,8 +227,8 @@ struct LiveServerTests {
             "import iiif_validator, os; print(os.path.dirname(iiif_validator.__file__), end='')"
         let found = try PeerTool.run(python, ["-c", place])
         let package = String(decoding: try #require(found), as: UTF8.self)
-        let picture = try Data(contentsOf: URL(filePath: "\(package)/validation_image.png"))
-        try gallery.file("validation.png", Array(picture))
+        let image = try Data(contentsOf: URL(filePath: "\(package)/validation_image.png"))
+        try gallery.file("validation.png", Array(image))
         try await withServer { address, _ in
             let script = SampleFiles.packageDirectory
                 .appending(path: "Tests/Peers/iiif_validate.py").path

@@ -22,7 +22,7 @@ import Testing
         ])
     func format(accept: String, mediaType: String) async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let answer = try await gallery.get("/20x20/1.png", [.accept: accept])
         #expect(answer.status == 200)
         #expect(answer.headers[.contentType] == mediaType)
@@ -34,7 +34,7 @@ import Testing
 
     @Test("gives each format its own entity tag") func tags() async throws {
         let gallery = try TestGallery { $0.negotiatedFormatNames = ["webp"] }
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         let jpeg = try await gallery.get("/20x20/1.png")
         let webp = try await gallery.get("/20x20/1.png", [.accept: "image/webp"])
         #expect(jpeg.headers[.eTag] != webp.headers[.eTag])
@@ -48,7 +48,7 @@ import Testing
         ])
     func density(hint: String, width: Int) async throws {
         let gallery = try TestGallery { $0.usesClientHints = true }
-        try gallery.picture("1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("1.png", PixelSize(width: 40, height: 30))
         var headers: HTTPFields = [:]
         headers[named: "Sec-CH-DPR"] = hint
         let answer = try await gallery.get("/20x20/1.png", headers)
@@ -76,7 +76,7 @@ import Testing
             $0.usesClientHints = true
             $0.sizes = .exact
         }
-        try gallery.picture("1.png", PixelSize(width: 1300, height: 13))
+        try gallery.image("1.png", PixelSize(width: 1300, height: 13))
         var headers: HTTPFields = [:]
         for (name, value) in hints { headers[named: name] = value }
         let answer = try await gallery.get("/_x/1.png", headers)
@@ -89,7 +89,7 @@ import Testing
     @Test("uses client hints only if enabled, and announces them with the page")
     func asked() async throws {
         let deaf = try TestGallery { $0.sizes = .exact }
-        try deaf.picture("1.png", PixelSize(width: 1300, height: 13))
+        try deaf.image("1.png", PixelSize(width: 1300, height: 13))
         var headers: HTTPFields = [:]
         headers[named: "Sec-CH-Width"] = "64"
         let answer = try await deaf.get("/_x/1.png", headers)
@@ -106,7 +106,7 @@ import Testing
 
     @Test("reduces density and quality for Save-Data") func savesData() async throws {
         let gallery = try TestGallery { $0.usesClientHints = true }
-        try gallery.picture("1.png", PixelSize(width: 400, height: 300))
+        try gallery.image("1.png", PixelSize(width: 400, height: 300))
         var headers: HTTPFields = [:]
         headers[named: "Sec-CH-DPR"] = "2"
         let usual = try await gallery.get("/100x100/1.png", headers)
@@ -122,7 +122,7 @@ import Testing
         arguments: [("33x33", 40), ("40x40", 40), ("20x15@1.9x", 30), ("41x41,up", 48)])
     func ladder(segment: String, width: Int) async throws {
         let gallery = try TestGallery { $0.sizes = .quarters }
-        try gallery.picture("1.png", PixelSize(width: 40, height: 40))
+        try gallery.image("1.png", PixelSize(width: 40, height: 40))
         let answer = try await gallery.get("/\(segment)/1.png")
         #expect(try answer.pixelSize().width == width)
         if segment == "33x33" {
@@ -133,7 +133,7 @@ import Testing
 
     @Test("keeps the proportions of a limited box") func proportions() async throws {
         let gallery = try TestGallery { $0.sizes = .quarters }
-        try gallery.picture("1.png", PixelSize(width: 400, height: 400))
+        try gallery.image("1.png", PixelSize(width: 400, height: 400))
         let answer = try await gallery.get("/90x60,fill/1.png")
         #expect(try answer.pixelSize() == PixelSize(width: 96, height: 64))
     }

@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         gallery = try TestGallery()
-        bytes = try gallery.picture("house/1.png")
+        bytes = try gallery.image("house/1.png")
     }
 
     @Test("is returned byte for byte with its media type and validators") func whole() async throws
@@ -32,14 +32,14 @@ import Testing
     }
 
     @Test("larger than one piece is returned whole") func large() async throws {
-        let bytes = try gallery.picture("large.png", .init(width: 400, height: 400))
+        let bytes = try gallery.image("large.png", .init(width: 400, height: 400))
         try #require(bytes.count > 2 * (128 << 10))
         #expect(try await gallery.get("/large.png").body == bytes)
     }
 
     @Test("has the media type of its bytes, whatever its name") func typeOfBytes() async throws {
-        try gallery.picture("picture.jpg")
-        try gallery.picture("nameless")
+        try gallery.image("picture.jpg")
+        try gallery.image("nameless")
         #expect(try await gallery.get("/picture.jpg").headers[.contentType] == "image/png")
         #expect(try await gallery.get("/nameless").headers[.contentType] == "image/png")
     }

@@ -74,7 +74,7 @@ import Testing
         async throws
     {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         for (path, status) in [
             ("/1.png", 421), ("/20x20/1.png", 421), ("/", 421), ("/-/listing/", 421),
             ("/iiif/3/1.png/info.json", 421), ("/-/openapi.json", 421), ("/healthz", 200),
@@ -154,7 +154,7 @@ import Testing
         async throws
     {
         let gallery = try TestGallery()
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         for address in ["/1.png", "/20x20/1.png", "/20x20/1.png", "/iiif/3/1.png/info.json"] {
             let headers = try await gallery.get(address).headers
             #expect(headers[named: "Cross-Origin-Resource-Policy"] == "same-site", "\(address)")

@@ -12,11 +12,11 @@ import Testing
 
     init() throws {
         gallery = try TestGallery()
-        try gallery.picture("house/1.png")
-        try gallery.picture("house/.hidden.png")
-        try gallery.picture(".secret/1.png")
-        try gallery.picture("../outside.png")
-        try gallery.picture("../photos-too/1.png")
+        try gallery.image("house/1.png")
+        try gallery.image("house/.hidden.png")
+        try gallery.image(".secret/1.png")
+        try gallery.image("../outside.png")
+        try gallery.image("../photos-too/1.png")
         try link("out.png", to: gallery.outside.appending(path: "outside.png").path)
         try link("out", to: gallery.outside.path)
         try link("too", to: "../photos-too")
@@ -84,8 +84,8 @@ import Testing
             #expect(try await gallery.get(address).status == 200, "\(address)")
         }
         let names = try await gallery.get("/-/listing/").json()
-        let pictures = try #require(names["pictures"] as? [String: Any])
-        #expect(pictures["name"] as? [String] == ["in.png"])
+        let images = try #require(names["pictures"] as? [String: Any])
+        #expect(images["name"] as? [String] == ["in.png"])
         let folders = try #require(names["folders"] as? [String: Any])
         #expect(folders["name"] as? [String] == ["house", "in"])
         #expect(folders["pictures"] as? [Int] == [1, 1])
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test("may contain spaces, symbols and letters of any script") func names() async throws {
-        try gallery.picture("été 2026/100% #1?+&.png")
+        try gallery.image("été 2026/100% #1?+&.png")
         let address = "/%C3%A9t%C3%A9%202026/100%25%20%231%3F+%26.png"
         #expect(try await gallery.get(address).status == 200)
         #expect(

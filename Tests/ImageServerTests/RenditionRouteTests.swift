@@ -16,7 +16,7 @@ import Testing
 
     init() throws {
         gallery = try TestGallery()
-        try gallery.picture("house/1.png", PixelSize(width: 40, height: 30))
+        try gallery.image("house/1.png", PixelSize(width: 40, height: 30))
     }
 
     @Test(
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("takes precedence over a folder with the name of the size") func folder() async throws {
-        try gallery.picture("house/20x20/1.png", PixelSize(width: 10, height: 10))
+        try gallery.image("house/20x20/1.png", PixelSize(width: 10, height: 10))
         let answer = try await gallery.get("/house/20x20/1.png")
         #expect(try answer.pixelSize() == PixelSize(width: 20, height: 15))
         let inside = try await gallery.get("/house/20x20/5x5/1.png")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test("is available for originals in the served folder itself") func top() async throws {
-        try gallery.picture("2.png")
+        try gallery.image("2.png")
         #expect(try await gallery.get("/20x20/2.png").status == 200)
     }
 
@@ -112,7 +112,7 @@ import Testing
             $0.targetSSIM = 0.9
             $0.imgproxy = ImgproxyKeys()
         }
-        try strict.picture("1.png", PixelSize(width: 400, height: 300))
+        try strict.image("1.png", PixelSize(width: 400, height: 300))
         func body(_ address: String) async throws -> [UInt8] {
             let answer = try await strict.get(address)
             #expect(answer.status == 200, "\(answer.text)")
@@ -184,7 +184,7 @@ import Testing
 
     @Test("gets another entity tag when its original changes") func changed() async throws {
         let before = try await gallery.get("/house/10x10/1.png")
-        try gallery.picture("house/1.png", PixelSize(width: 50, height: 30), seed: 2)
+        try gallery.image("house/1.png", PixelSize(width: 50, height: 30), seed: 2)
         let tag = try #require(before.headers[.eTag])
         let after = try await gallery.get("/house/10x10/1.png", [.ifNoneMatch: tag])
         #expect(after.status == 200)
@@ -208,7 +208,7 @@ import Testing
 
     @Test("of a damaged image or another file is rejected with the reason")
     func damaged() async throws {
-        var bytes = try gallery.picture("whole.png")
+        var bytes = try gallery.image("whole.png")
         bytes[bytes.count / 2] ^= 0xFF
         try gallery.file("damaged.png", bytes)
         let damaged = try await gallery.get("/10x10/damaged.png")

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test("stays healthy when the pipeline is closed") func closedPipeline() async throws {
-        try gallery.picture("1.png")
+        try gallery.image("1.png")
         await gallery.pipeline.close()
         #expect(try await gallery.get("/10x10/1.png").status == 503)
         #expect(try await gallery.get("/healthz").status == 200)

@@ -32,7 +32,7 @@ import Testing
         self.store = store
         user = access.token(.everything, expires: .max)
         for (index, path) in Self.all.enumerated() {
-            try gallery.picture(path, seed: UInt64(index + 1))
+            try gallery.image(path, seed: UInt64(index + 1))
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
         store = try TemporaryFolder()
         gallery = try TestGallery { [store] in $0.libraryDirectory = store.path }
         for (index, path) in ["1.png", "a/2.png", "a/3.png"].enumerated() {
-            try gallery.picture(path, seed: UInt64(index + 1))
+            try gallery.image(path, seed: UInt64(index + 1))
         }
     }
 

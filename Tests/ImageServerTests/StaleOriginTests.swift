@@ -11,13 +11,13 @@ import Testing
 @Suite("An image with stale-while-revalidate", .timeLimit(.minutes(10)))
 struct StaleOriginTests {
     /// The first image, then, when the test sends it, one of another shape.
-    private static let newer = ScriptedServer.Answer(picture: LiveOrigin.picture(40, 20), control)
+    private static let newer = ScriptedServer.Answer(image: LiveOrigin.image(40, 20), control)
     private static let control = ["Cache-Control: max-age=1, stale-while-revalidate=60"]
 
     private static func with(
         memoryByteLimit: Int, _ body: (LiveOrigin) async throws -> Void
     ) async throws {
-        let first = ScriptedServer.Answer(picture: LiveOrigin.picture(), control)
+        let first = ScriptedServer.Answer(image: LiveOrigin.image(), control)
         try await LiveOrigin.with(
             changingPipeline: { $0.memoryCacheByteLimit = memoryByteLimit },
             { _, index in index == 0 ? first : nil }, body)

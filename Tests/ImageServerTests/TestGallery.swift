@@ -98,7 +98,7 @@ final class TestGallery: Sendable {
 
     /// Writes an image; creates folders on the way.
     @discardableResult
-    func picture(
+    func image(
         _ path: String, _ size: PixelSize = PixelSize(width: 40, height: 30), seed: UInt64 = 1
     ) throws -> [UInt8] {
         let bytes = try ImageDestination(format: "png", codecs: builtInCodecs)

@@ -51,7 +51,7 @@ private struct LogKeeper: LogHandler {
         async throws
     {
         let answer = ScriptedServer.Answer(
-            picture: LiveOrigin.picture(), ["Cache-Control: max-age=600", "Vary: traceparent"])
+            image: LiveOrigin.image(), ["Cache-Control: max-age=600", "Vary: traceparent"])
         try await LiveOrigin.with({ _, _ in answer }) { origin in
             let first = try await origin.get("/a.png", Self.headers(Self.parent))
             #expect(first.status == 200, "\(first.text.prefix(300))")
@@ -65,7 +65,7 @@ private struct LogKeeper: LogHandler {
     }
 
     @Test("is not passed on if it is malformed, too long or missing") func dropped() async throws {
-        let answer = ScriptedServer.Answer(picture: LiveOrigin.picture())
+        let answer = ScriptedServer.Answer(image: LiveOrigin.image())
         try await LiveOrigin.with({ _, _ in answer }) { origin in
             let malformed = ["00-\(Self.id)-0000000000000000-01", "00-\(Self.id)", "x"]
             for (index, parent) in malformed.enumerated() {

@@ -5,26 +5,26 @@ internal import EncodedImages
 extension Bomb {
     /// PNG files with zlib streams of two megabytes that become two gigabytes.
     static let compressed: [Bomb] = [
-        Bomb("png profile of 2 GiB", .picture) {
-            picture(before: [("iCCP", Array("p\0\0".utf8) + gigabytes)])
+        Bomb("png profile of 2 GiB", .image) {
+            image(before: [("iCCP", Array("p\0\0".utf8) + gigabytes)])
         },
         Bomb("png EXIF text of 2 GiB", .limit(.metadataByteCount, at: .metadata)) {
-            picture(before: [("zTXt", Array("Raw profile type exif\0\0".utf8) + gigabytes)])
+            image(before: [("zTXt", Array("Raw profile type exif\0\0".utf8) + gigabytes)])
         },
         Bomb("png XMP text of 2 GiB", .limit(.metadataByteCount, at: .metadata)) {
-            picture(before: [
+            image(before: [
                 ("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + gigabytes)
             ])
         },
         // Many that are each allowed.
         Bomb("png texts of 10 MB each", .limit(.metadataByteCount, at: .metadata)) {
             let text = Array("Raw profile type exif\0\0".utf8) + zlib(zeroCount: 10_000_000)
-            return picture(before: Array(repeating: ("zTXt", text), count: 1_000))
+            return image(before: Array(repeating: ("zTXt", text), count: 1_000))
         },
-        Bomb("png comment of 2 GiB", .picture) {
-            picture(before: [("zTXt", Array("Comment\0\0".utf8) + gigabytes)])
+        Bomb("png comment of 2 GiB", .image) {
+            image(before: [("zTXt", Array("Comment\0\0".utf8) + gigabytes)])
         },
-        Bomb("png rows of 2 GiB for one pixel", .picture) {
+        Bomb("png rows of 2 GiB for one pixel", .image) {
             // The file is damaged at its end.
             let stream = Array(gigabytes.dropLast()) + [7]
             return pngStart(1, 1) + PNGFile.chunk("IDAT", stream) + PNGFile.chunk("IEND", [])
@@ -33,7 +33,7 @@ extension Bomb {
 
     private static var gigabytes: [UInt8] { zlib(zeroCount: 2 << 30) }
 
-    private static func picture(before chunks: [(String, [UInt8])]) -> [UInt8] {
+    private static func image(before chunks: [(String, [UInt8])]) -> [UInt8] {
         var file = pngStart(1, 1)
         var last: (type: String, body: [UInt8], chunk: [UInt8])?
         for (type, body) in chunks {

@@ -5,15 +5,15 @@ internal import EncodedImages
 extension Bomb {
     /// Files that refer to themselves, and what is nested without end.
     static let loops: [Bomb] = [
-        Bomb("tiff of directories in a circle", .picture) {
+        Bomb("tiff of directories in a circle", .image) {
             var file = tiff(grayPixel)
             patch(&file, 8, at: 10 + grayPixel.count * 12)
             return file
         },
-        Bomb("tiff of directories within themselves", .picture) {
+        Bomb("tiff of directories within themselves", .image) {
             tiff(grayPixel + [(330, 4, 8), (34665, 4, 8), (34853, 4, 8)])
         },
-        Bomb("tiff of 20,000 directories", .picture) {
+        Bomb("tiff of 20,000 directories", .image) {
             var file = tiff(grayPixel)
             let directory = Array(file[8..<14 + grayPixel.count * 12])
             for _ in 0..<20_000 {
@@ -22,7 +22,7 @@ extension Bomb {
             }
             return file
         },
-        Bomb("png with EXIF that points to itself", .picture) {
+        Bomb("png with EXIF that points to itself", .image) {
             // The directories of the camera, of the place and of the thumbnail are the first one.
             var exif = tiff([(0x8769, 4, 8), (0x8825, 4, 8), (0xA005, 4, 8)])
             patch(&exif, 8, at: exif.count - 4)
@@ -33,7 +33,7 @@ extension Bomb {
             return png(
                 1, 1, chunk: "iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + levels)
         },
-        Bomb("png with XMP of entities within entities", .picture) {
+        Bomb("png with XMP of entities within entities", .image) {
             png(
                 1, 1, chunk: "iTXt",
                 Array(("XML:com.adobe.xmp\0\0\0\0\0" + entities + "<a>&i;</a>").utf8))
@@ -42,7 +42,7 @@ extension Bomb {
 
     /// Colour profiles as long as files.
     static let profiles: [Bomb] = [
-        Bomb("tiff with a profile of 100 MB", .picture) {
+        Bomb("tiff with a profile of 100 MB", .image) {
             let length = 100_000_000
             let file = tiff(grayPixel + [(34675, 7, length)])
             var result = [UInt8](repeating: 0, count: file.count + length)

@@ -15,7 +15,7 @@ public struct Bomb: Sendable, CustomStringConvertible {
         /// It cannot be opened, for another reason.
         case malformed, unsupported
         /// It does no harm and is shown.
-        case picture
+        case image
     }
 
     public let name: String

@@ -20,7 +20,7 @@ struct JPEGVariantPlan {
     let number: Int
     let seed: UInt64
     /// One, or one for each component of an assembly.
-    private(set) var pictures: [JPEGVariantImage] = []
+    private(set) var images: [JPEGVariantImage] = []
     private(set) var assembly: JPEGAssembly?
     private(set) var transcoding: JPEGEncoding?
     private(set) var decoration: JPEGDecoration?
@@ -45,7 +45,7 @@ struct JPEGVariantPlan {
     }
 
     var recipe: String {
-        var steps = pictures.map {
+        var steps = images.map {
             "\($0.width)x\($0.height) \($0.content) \($0.channelCount == 1 ? "grey" : "colour"), "
                 + "cjpeg \($0.encoding.text)"
         }
@@ -71,7 +71,7 @@ struct JPEGVariantPlan {
         ]
         let isTranscoded = random.chance(30)
         add(coding(sampling, mayBePartial: !isTranscoded, &random), to: &encoding)
-        pictures = [picture(size, channelCount: isGray ? 1 : 3, encoding, &random)]
+        images = [image(size, channelCount: isGray ? 1 : 3, encoding, &random)]
         guard isTranscoded else { return }
 
         var transcoding = JPEGEncoding()
@@ -137,7 +137,7 @@ struct JPEGVariantPlan {
                 width: (size.width * factors.h).divided(roundedUpBy: most.h),
                 height: (size.height * factors.v).divided(roundedUpBy: most.v)
             )
-            pictures.append(picture(part, channelCount: 1, encoding, &random))
+            images.append(image(part, channelCount: 1, encoding, &random))
         }
         assembly = JPEGAssembly(
             width: size.width, height: size.height, sampling: sampling,
@@ -148,7 +148,7 @@ struct JPEGVariantPlan {
 
     // MARK: Options
 
-    private func picture(
+    private func image(
         _ size: (width: Int, height: Int), channelCount: Int, _ encoding: JPEGEncoding,
         _ random: inout SeededRandom
     ) -> JPEGVariantImage {

@@ -76,7 +76,7 @@ public enum JPEGVariants {
     ) throws -> [JPEGVariant] {
         var commands: [String] = []
         for plan in plans {
-            for (index, image) in plan.pictures.enumerated() {
+            for (index, image) in plan.images.enumerated() {
                 let name = "\(plan.number).\(index)"
                 try write(image.pnm(), to: folder.appending(path: "\(name).pnm"))
                 commands.append(
@@ -88,7 +88,7 @@ public enum JPEGVariants {
         commands = []
         for plan in plans {
             if let assembly = plan.assembly {
-                let parts = try (0..<plan.pictures.count).map {
+                let parts = try (0..<plan.images.count).map {
                     try read("\(plan.number).\($0).jpg", in: folder, plan)
                 }
                 let file = try assembly.file(of: parts)
@@ -106,7 +106,7 @@ public enum JPEGVariants {
             let suffix = plan.transcoding != nil ? ".out" : isAssembled ? "" : ".0"
             var bytes = try read("\(plan.number)\(suffix).jpg", in: folder, plan)
             if let decoration = plan.decoration { bytes = try decoration.applied(to: bytes) }
-            let parts = try (isAssembled ? plan.pictures.indices : 0..<0).map {
+            let parts = try (isAssembled ? plan.images.indices : 0..<0).map {
                 try read("\(plan.number).\($0).jpg", in: folder, plan)
             }
             return JPEGVariant(

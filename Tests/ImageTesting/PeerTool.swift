@@ -58,9 +58,9 @@ public enum PeerTool {
     }
 
     /// Runs a script of `Tests/Peers` with ``python`` and returns the image that it wrote.
-    public static func picture(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
+    public static func image(_ script: String, _ arguments: [String]) throws -> PixelBuffer? {
         guard let python else { return nil }
-        return try run(python, script: script, arguments).flatMap(picture)
+        return try run(python, script: script, arguments).flatMap(image)
     }
 
     /// Returns what ``chromium`` displays in a window of `size` pixels, as RGB; `nil` if it failed.
@@ -97,7 +97,7 @@ public enum PeerTool {
     }
 
     /// Reads a binary PNM or PAM image: grey, RGB, or RGBA, which is then premultiplied.
-    public static func picture(_ file: [UInt8]) -> PixelBuffer? {
+    public static func image(_ file: [UInt8]) -> PixelBuffer? {
         var fields: [Int] = []
         var offset = 2
         guard

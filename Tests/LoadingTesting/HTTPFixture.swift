@@ -13,7 +13,7 @@ package struct HTTPFixture: Sendable {
     /// Where the image of most tests is.
     package static let address = "https://example.org/picture.fake"
     /// No byte of it like the next, and as long as the download that once broke off.
-    package static let picture: [UInt8] =
+    package static let image: [UInt8] =
         Array("FAKE".utf8) + (4..<22_789).map { UInt8(truncatingIfNeeded: $0 * 7) }
 
     package let transport: FakeTransport

@@ -79,7 +79,7 @@ final class TestLibrary: LibrarySource, Sendable {
         }
     }
 
-    func perceptualHashes(of files: [FileIdentity]) async -> [PictureHash] {
+    func perceptualHashes(of files: [FileIdentity]) async -> [ImageHash] {
         files.map { file in
             hashed.withLock { $0.append(URL(filePath: file.path).lastPathComponent) }
             guard let text = try? String(contentsOfFile: file.path, encoding: .utf8) else {

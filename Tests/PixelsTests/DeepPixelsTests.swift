@@ -33,21 +33,21 @@ import Testing
         "8-bit samples survive conversion to 16 bits and back",
         arguments: [PixelFormat.gray8, .rgb8, .rgba8])
     func widenedAndBack(format: PixelFormat) {
-        let picture = TestImage.noise(size, format)
+        let image = TestImage.noise(size, format)
         let wide: [PixelFormat: PixelFormat] = [.gray8: .gray16, .rgb8: .rgb16, .rgba8: .rgba16]
-        let there = picture.converted(to: wide[format] ?? .rgba16)
+        let there = image.converted(to: wide[format] ?? .rgba16)
         #expect(there.format.isDeep)
-        #expect(there.converted(to: format).packedBytes == picture.packedBytes)
+        #expect(there.converted(to: format).packedBytes == image.packedBytes)
         #expect(
-            picture.converted(to: .rgbaHalf).converted(to: .rgba8).packedBytes
-                == picture.converted(to: .rgba8).packedBytes)
+            image.converted(to: .rgbaHalf).converted(to: .rgba8).packedBytes
+                == image.converted(to: .rgba8).packedBytes)
     }
 
     @Test("16-bit samples are rounded to the nearest 8-bit level")
     func narrowed() {
-        let picture = deep(.rgb16)
-        let narrow = picture.converted(to: .rgb8).packedBytes
-        let wide = picture.packedSamples16
+        let image = deep(.rgb16)
+        let narrow = image.converted(to: .rgb8).packedBytes
+        let wide = image.packedSamples16
         #expect(narrow.count == wide.count)
         for (result, sample) in zip(narrow, wide) {
             #expect(Double(result) == (Double(sample) * 255 / 65535).rounded())
@@ -119,9 +119,9 @@ import Testing
 
     @Test("conversion to alpha8 keeps the alpha channel")
     func alphaAlone() {
-        let picture = TestImage.photograph(size, .rgba8)
-        let alpha = picture.converted(to: .alpha8).packedBytes
-        let all = picture.packedBytes
+        let image = TestImage.photograph(size, .rgba8)
+        let alpha = image.converted(to: .alpha8).packedBytes
+        let all = image.packedBytes
         #expect(alpha.indices.allSatisfy { alpha[$0] == all[$0 * 4 + 3] })
         let opaque = TestImage.photograph(size).converted(to: .alpha8).packedBytes
         #expect(opaque.allSatisfy { $0 == 255 })

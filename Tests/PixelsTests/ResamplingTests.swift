@@ -195,7 +195,7 @@ import Testing
             try Data(header + source.packedBytes).write(to: file)
             for size in [PixelSize(width: 100, height: 67), PixelSize(width: 900, height: 600)] {
                 let pillow = try #require(
-                    try PeerTool.picture(
+                    try PeerTool.image(
                         "resample.py",
                         [file.path, "\(size.width)", "\(size.height)", kernel.rawValue]))
                 let comparison = PixelComparison(source.resampled(to: size, kernel: kernel), pillow)

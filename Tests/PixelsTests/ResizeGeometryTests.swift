@@ -21,22 +21,22 @@ import Testing
             ((4032, 3024), (400, Int.max), (400, 300)),
             ((4032, 3024), (Int.max, Int.max), (4032, 3024)),
         ] as [((Int, Int), (Int, Int), (Int, Int))])
-    func fit(picture: (Int, Int), box: (Int, Int), expected: (Int, Int)) {
+    func fit(image: (Int, Int), box: (Int, Int), expected: (Int, Int)) {
         let geometry = ResizeGeometry(
-            of: size(picture.0, picture.1), into: size(box.0, box.1), mode: .fit)
+            of: size(image.0, image.1), into: size(box.0, box.1), mode: .fit)
         #expect(geometry.size == size(expected.0, expected.1))
-        #expect(geometry.region == SampleRegion(size(picture.0, picture.1)))
+        #expect(geometry.region == SampleRegion(size(image.0, image.1)))
     }
 
     @Test("enlarges only with enlarging: true")
     func enlarging() {
-        let picture = size(30, 20)
+        let image = size(30, 20)
         for mode in ResizeMode.allCases {
-            let kept = ResizeGeometry(of: picture, into: size(300, 300), mode: mode)
+            let kept = ResizeGeometry(of: image, into: size(300, 300), mode: mode)
             #expect(kept.size.width <= 30 && kept.size.height <= 20, "\(mode)")
         }
         let grown = { (mode: ResizeMode) in
-            ResizeGeometry(of: picture, into: size(300, 300), mode: mode, enlarging: true).size
+            ResizeGeometry(of: image, into: size(300, 300), mode: mode, enlarging: true).size
         }
         #expect(grown(.fit) == size(300, 200))
         #expect(grown(.fill) == size(300, 300))

@@ -10,10 +10,10 @@ import Testing
         .map { PixelSize(width: $0, height: $1) }
 
     /// Encodes an image as binary PNM.
-    private func file(_ picture: PixelBuffer) -> Data {
-        let kind = picture.format == .gray8 ? "P5" : "P6"
-        return Data("\(kind) \(picture.size.width) \(picture.size.height) 255\n".utf8)
-            + Data(picture.packedBytes)
+    private func file(_ image: PixelBuffer) -> Data {
+        let kind = image.format == .gray8 ? "P5" : "P6"
+        return Data("\(kind) \(image.size.width) \(image.size.height) 255\n".utf8)
+            + Data(image.packedBytes)
     }
 
     @Test(
@@ -21,9 +21,9 @@ import Testing
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"), arguments: sizes,
         [PixelFormat.gray8, .rgb8])
     func definition(size: PixelSize, format: PixelFormat) throws {
-        let picture = TestImage.photograph(size, format)
+        let image = TestImage.photograph(size, format)
         var random = SeededRandom(seed: 5)
-        var changed = MutablePixelBuffer(picture)
+        var changed = MutablePixelBuffer(image)
         for y in 0..<size.height {
             changed.withMutableRow(y) { row in
                 for index in row.indices {
@@ -32,11 +32,11 @@ import Testing
             }
         }
         let other = changed.finish()
-        let ours = picture.structuralSimilarity(to: other)
+        let ours = image.structuralSimilarity(to: other)
         try withTemporaryFolder { folder in
             let paths = ["a.pnm", "b.pnm"].map { folder.appending(path: $0) }
-            for (path, picture) in zip(paths, [picture, other]) {
-                try file(picture).write(to: path)
+            for (path, image) in zip(paths, [image, other]) {
+                try file(image).write(to: path)
             }
             let theirs = try PeerTool.similarity(paths[0], paths[1])
             #expect(abs(ours - theirs.blocks) < 1e-9)
@@ -47,13 +47,13 @@ import Testing
     @Test("is 1 for equal images in any format, and symmetric")
     func extremes() {
         let size = PixelSize(width: 50, height: 30)
-        let picture = TestImage.photograph(size, .gray8)
-        #expect(picture.structuralSimilarity(to: picture) == 1)
-        #expect(picture.structuralSimilarity(to: picture.converted(to: .rgba16)) == 1)
+        let image = TestImage.photograph(size, .gray8)
+        #expect(image.structuralSimilarity(to: image) == 1)
+        #expect(image.structuralSimilarity(to: image.converted(to: .rgba16)) == 1)
         let noise = TestImage.noise(size, .gray8)
-        let similarity = picture.structuralSimilarity(to: noise)
+        let similarity = image.structuralSimilarity(to: noise)
         #expect(similarity < 0.3)
-        #expect(noise.structuralSimilarity(to: picture) == similarity)
+        #expect(noise.structuralSimilarity(to: image) == similarity)
     }
 
     @Test("uses the luma plane unchanged") func planes() {

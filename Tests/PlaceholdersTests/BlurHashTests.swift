@@ -38,12 +38,12 @@ import Testing
                 let (x, y) = (
                     Int.random(in: 1...9, using: &random), Int.random(in: 1...9, using: &random)
                 )
-                let picture = PlaceholderImage.random(size, hasAlpha: false, &random)
-                try picture.write(to: file)
+                let image = PlaceholderImage.random(size, hasAlpha: false, &random)
+                try image.write(to: file)
                 let expected = try #require(
                     try placeholderPeer("blurhash", file.path, "\(x)", "\(y)"))
                 let hash = BlurHash(
-                    picture.image, horizontalComponentCount: x, verticalComponentCount: y)
+                    image.image, horizontalComponentCount: x, verticalComponentCount: y)
                 #expect(hash.text == String(decoding: expected, as: UTF8.self), "\(size)")
             }
         }
@@ -59,7 +59,7 @@ import Testing
             let output = try #require(
                 try placeholderPeer(
                     "blurhash-picture", text, "\(size.width)", "\(size.height)", "\(punch)"))
-            let expected = try #require(PeerTool.picture(output))
+            let expected = try #require(PeerTool.image(output))
             let comparison = PixelComparison(try BlurHash(text).image(size, punch: punch), expected)
             #expect(comparison.maximumDifference <= 1, "\(text): \(comparison)")
             #expect(comparison.meanDifference < 0.01, "\(text): \(comparison)")
@@ -73,9 +73,9 @@ import Testing
         let large = TestImage.make(PixelSize(width: 640, height: 640), .rgb8) { x, y, channel in
             UInt8([x / 20 * 8, y / 20 * 8, 255 - x / 20 * 4][channel])
         }
-        for picture in [small, large] {
+        for image in [small, large] {
             let drawn = BlurHash(
-                picture, horizontalComponentCount: 5, verticalComponentCount: 5
+                image, horizontalComponentCount: 5, verticalComponentCount: 5
             ).image(small.size)
             #expect(PixelComparison(drawn, small).meanDifference < 12)
         }

@@ -21,8 +21,8 @@ import Testing
     @Test("is that of the reference", arguments: known.indices)
     func knownHashes(_ index: Int) throws {
         let (width, height, hasAlpha, hash) = Self.known[index]
-        let picture = PlaceholderImage.slope(width, height, hasAlpha: hasAlpha)
-        let ours = ThumbHash(picture.image).bytes
+        let image = PlaceholderImage.slope(width, height, hasAlpha: hasAlpha)
+        let ours = ThumbHash(image.image).bytes
         #expect(try hashDistance(ours, bytes(hash)) == 0, "\(ours.hexadecimal)")
     }
 
@@ -38,12 +38,12 @@ import Testing
                 let size = PixelSize(
                     width: .random(in: 1...100, using: &random),
                     height: .random(in: 1...100, using: &random))
-                let picture = PlaceholderImage.random(
+                let image = PlaceholderImage.random(
                     size, hasAlpha: number % 2 == 1, &random)
-                try picture.write(to: file)
+                try image.write(to: file)
                 let expected = try #require(try placeholderPeer("thumbhash", file.path))
                 // The reference counts in 32 bits: what lies between two steps may go either way.
-                let distance = hashDistance(ThumbHash(picture.image).bytes, expected)
+                let distance = hashDistance(ThumbHash(image.image).bytes, expected)
                 #expect(distance <= 2, "\(size): \(expected.hexadecimal)")
                 different += distance
             }
@@ -60,12 +60,12 @@ import Testing
             let size = PixelSize(
                 width: .random(in: 20...100, using: &random),
                 height: .random(in: 20...100, using: &random))
-            let picture = PlaceholderImage.random(size, hasAlpha: number % 2 == 1, &random)
-            let hash = ThumbHash(picture.image)
+            let image = PlaceholderImage.random(size, hasAlpha: number % 2 == 1, &random)
+            let hash = ThumbHash(image.image)
             let hexadecimal = hash.bytes.hexadecimal
             let output = try #require(try placeholderPeer("thumbhash-picture", hexadecimal))
             // The reference cuts fractions off, which we round.
-            let expected = try #require(PeerTool.picture(output)).asRGBA
+            let expected = try #require(PeerTool.image(output)).asRGBA
             let comparison = PixelComparison(hash.image().asRGBA, expected)
             #expect(comparison.maximumDifference <= 1, "\(hexadecimal): \(comparison)")
             let answer = try #require(try placeholderPeer("thumbhash-color", hexadecimal))
@@ -79,8 +79,8 @@ import Testing
     }
 
     @Test("preserves average colour, aspect ratio and alpha") func roundTrip() throws {
-        let picture = TestImage.photograph(PixelSize(width: 640, height: 360))
-        let hash = ThumbHash(picture)
+        let image = TestImage.photograph(PixelSize(width: 640, height: 360))
+        let hash = ThumbHash(image)
         #expect(hash.bytes.count <= 25)
         #expect(abs(hash.aspectRatio - 16 / 9) < 0.15)
         #expect(!hash.hasAlpha)

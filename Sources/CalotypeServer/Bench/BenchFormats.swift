@@ -19,7 +19,7 @@ struct BenchFormats: ParsableCommand {
             disk (cold). Each figure is the median wall-clock time of a series on one thread.
 
             Prints a table, or with --json an object: unit, seconds, display, coldCache and \
-            results, an array with an object per series (format, picture, width, height, \
+            results, an array with an object per series (format, image, width, height, \
             byteCount, cache, shown, milliseconds, loadMilliseconds, repetitions). After an error \
             it has the keys file and error. --output also writes the results to NAME.json and a \
             chart to NAME.svg.
@@ -68,11 +68,11 @@ struct BenchFormats: ParsableCommand {
 
     func run() throws {
         do {
-            let pictures = [
+            let images = [
                 BenchImage(name: "photograph", image: try photograph()),
                 BenchImage(name: "gradient", image: BenchImage.gradient),
             ]
-            try measure(pictures, try chosenFormats())
+            try measure(images, try chosenFormats())
         } catch let failure as FileFailure {
             report(failure)
             if json { print(failure.json.text()) }
@@ -80,7 +80,7 @@ struct BenchFormats: ParsableCommand {
         }
     }
 
-    private func measure(_ pictures: [BenchImage], _ formats: [String]) throws {
+    private func measure(_ images: [BenchImage], _ formats: [String]) throws {
         let interruption = Interruption()
         var encoding = EncodeOptions()
         encoding.quality = quality
@@ -93,9 +93,9 @@ struct BenchFormats: ParsableCommand {
             folder: folder.path, formats: formats, encoding: encoding, display: display,
             duration: .seconds(seconds))
         let bar = ProgressBar(
-            total: benchmark.seriesCount(pictures), isEnabled: !quiet)
+            total: benchmark.seriesCount(images), isEnabled: !quiet)
         let results = try benchmark.run(
-            pictures, isInterrupted: { interruption.signal != nil },
+            images, isInterrupted: { interruption.signal != nil },
             didFinish: { bar.advance(failed: false) })
         bar.end()
         if let signal = interruption.signal {

@@ -10,7 +10,7 @@ struct FormatBenchmark {
     /// The result of a series of repetitions.
     struct Result {
         let format: String
-        let picture: String
+        let image: String
         let size: PixelSize
         let byteCount: Int
         /// Whether the file was read from disk, not from the page cache.
@@ -29,9 +29,9 @@ struct FormatBenchmark {
     let display: Int
     let duration: Duration
 
-    func seriesCount(_ pictures: [BenchImage]) -> Int {
+    func seriesCount(_ images: [BenchImage]) -> Int {
         let shrunk = BenchImage.sizes.filter { $0.largestSide > display }.count
-        return pictures.count * formats.count * (BenchImage.sizes.count + shrunk) * 2
+        return images.count * formats.count * (BenchImage.sizes.count + shrunk) * 2
     }
 
     /// Measures all combinations of images, sizes and formats.
@@ -40,10 +40,10 @@ struct FormatBenchmark {
     ///   systems that do not evict a file from the page cache.
     /// - Throws: ``FileFailure`` if a file cannot be written, read or decoded.
     func run(
-        _ pictures: [BenchImage], isInterrupted: () -> Bool, didFinish: () -> Void
+        _ images: [BenchImage], isInterrupted: () -> Bool, didFinish: () -> Void
     ) throws(FileFailure) -> [Result] {
         var results: [Result] = []
-        for picture in pictures {
+        for picture in images {
             for size in BenchImage.sizes {
                 let image = picture.resized(to: size)
                 for format in formats {

@@ -28,15 +28,15 @@ struct FormatChart {
         let warm = results.filter { !$0.isCold }
         formats = warm.reduce(into: []) { if !$0.contains($1.format) { $0.append($1.format) } }
         sides = Set(warm.map(\.size.width)).sorted()
-        let pictures = warm.reduce(into: [String]()) {
-            if !$0.contains($1.picture) { $0.append($1.picture) }
+        let images = warm.reduce(into: [String]()) {
+            if !$0.contains($1.image) { $0.append($1.image) }
         }
         let formats = formats
-        panels = pictures.flatMap { picture in
+        panels = images.flatMap { image in
             [false, true].map { isShrunk in
-                let shown = warm.filter { $0.picture == picture && $0.isShrunk == isShrunk }
+                let shown = warm.filter { $0.image == image && $0.isShrunk == isShrunk }
                 return Panel(
-                    title: "\(picture), \(isShrunk ? "reduced size" : "full size")",
+                    title: "\(image), \(isShrunk ? "reduced size" : "full size")",
                     lines: formats.map { format in
                         (
                             format,

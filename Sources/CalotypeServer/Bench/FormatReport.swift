@@ -19,7 +19,7 @@ struct FormatReport {
         var files: [[FormatBenchmark.Result]] = []
         for result in results {
             if let last = files.last?.first, last.format == result.format,
-                last.picture == result.picture, last.size == result.size
+                last.image == result.image, last.size == result.size
             {
                 files[files.count - 1].append(result)
             } else {
@@ -32,7 +32,7 @@ struct FormatReport {
                     .map { Self.text($0.total.milliseconds) } ?? "-"
             }
             rows.append([
-                file[0].picture, "\(file[0].size)", file[0].format, "\(file[0].byteCount)",
+                file[0].image, "\(file[0].size)", file[0].format, "\(file[0].byteCount)",
                 time(false, false), time(true, false), time(false, true), time(true, true),
             ])
         }
@@ -57,7 +57,7 @@ struct FormatReport {
                     results.map { result in
                         .object([
                             .init("format", .string(result.format)),
-                            .init("picture", .string(result.picture)),
+                            .init("picture", .string(result.image)),
                             .init("width", .integer(result.size.width)),
                             .init("height", .integer(result.size.height)),
                             .init("byteCount", .integer(result.byteCount)),

@@ -25,7 +25,7 @@ final class SandboxedFrames: RemoteFrames {
         self.following = following
         self.sandbox = sandbox
         pool = sandbox.animations
-        formats = sandbox.formats(for: .decode(beginning.picture.bytes))
+        formats = sandbox.formats(for: .decode(beginning.image.bytes))
     }
 
     deinit {
@@ -79,7 +79,7 @@ final class SandboxedFrames: RemoteFrames {
 
     private func start() throws(Failure) {
         do throws(CodecError) {
-            try sandbox.quarantine.check(beginning.picture.bytes)
+            try sandbox.quarantine.check(beginning.image.bytes)
             worker = try pool.acquire(formats, beginning.cancellation)
         } catch {
             throw .codec(error)

@@ -6,7 +6,7 @@ internal import Pixels
 /// A request to a worker.
 struct WorkerRequest {
     let kind: Message.Kind
-    let picture: RemoteImage
+    let image: RemoteImage
     /// The maximum size of the pixels of the result, if it has any.
     let byteCount: Int?
     let body: [UInt8]
@@ -19,11 +19,11 @@ struct WorkerRequest {
     var isOwn = false
 
     init(
-        _ kind: Message.Kind, _ picture: RemoteImage, byteCount: Int?, body: [UInt8],
+        _ kind: Message.Kind, _ image: RemoteImage, byteCount: Int?, body: [UInt8],
         maximumResponseByteCount: Int = 1 << 20, cancellation: CancellationFlag? = nil
     ) {
         self.kind = kind
-        self.picture = picture
+        self.image = image
         self.byteCount = byteCount
         self.body = body
         self.maximumResponseByteCount = maximumResponseByteCount
@@ -41,8 +41,8 @@ struct WorkerRequest {
     /// A hash of the length and the first 1,024 bytes of the file.
     var identity: Int {
         var hasher = Hasher()
-        hasher.combine(picture.bytes.count)
-        hasher.combine(picture.bytes.copy(of: 0..<min(picture.bytes.count, 1024)))
+        hasher.combine(image.bytes.count)
+        hasher.combine(image.bytes.copy(of: 0..<min(image.bytes.count, 1024)))
         return hasher.finalize()
     }
 }
@@ -57,7 +57,7 @@ extension DecoderSandbox {
         _ pool: WorkerPool, for work: Work, _ request: WorkerRequest,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
     ) throws(CodecError) -> Response {
-        if !request.isOwn { try quarantine.check(request.picture.bytes) }
+        if !request.isOwn { try quarantine.check(request.image.bytes) }
         // Rows that the consumer has received cannot be withdrawn.
         var isLastTry = request.proceed != nil
         let formats = formats(for: work)
@@ -81,7 +81,7 @@ extension DecoderSandbox {
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
     ) throws(Worker.Failure) -> Response {
         // Only an empty file has no descriptor.
-        guard let file = request.picture.bytes.descriptor else { throw .codec(.empty) }
+        guard let file = request.image.bytes.descriptor else { throw .codec(.empty) }
         let memory: ReceivedPixels
         do throws(CodecError) {
             memory = try ReceivedPixels(request.byteCount, buffer: worker.buffer)
@@ -90,7 +90,7 @@ extension DecoderSandbox {
         }
         let response = try worker.perform(
             request,
-            descriptors: [file] + (request.picture.index?.descriptor.map { [$0] } ?? [])
+            descriptors: [file] + (request.image.index?.descriptor.map { [$0] } ?? [])
                 + memory.descriptors,
             timeLimit(pool, request))
         do throws(WireError) {
@@ -111,12 +111,12 @@ extension DecoderSandbox {
                 request.isOwn
                 ? full
                 : quarantine.seconds(
-                    for: request.picture.bytes, full: full,
+                    for: request.image.bytes, full: full,
                     least: configuration.leastDeadlineSeconds)
             return Worker.TimeLimit(seconds: seconds)
         }
         let seconds = quarantine.seconds(
-            for: request.picture.bytes, full: full,
+            for: request.image.bytes, full: full,
             least: min(0.25, configuration.leastDeadlineSeconds))
         return Worker.TimeLimit(
             seconds: seconds,
@@ -127,7 +127,7 @@ extension DecoderSandbox {
     /// Returns the time limit of a file that resembles none in the quarantine, in seconds.
     private func fullSeconds(_ request: WorkerRequest) -> Double {
         guard request.isInspection else { return configuration.deadlineSeconds }
-        let bySize = 2 + Double(request.picture.bytes.count) / Double(16 << 20)
+        let bySize = 2 + Double(request.image.bytes.count) / Double(16 << 20)
         return min(bySize, configuration.inspectionSeconds, configuration.deadlineSeconds)
     }
 
@@ -155,7 +155,7 @@ extension DecoderSandbox {
             worker.end()
             pool.replace(worker)
             // The worker may have read a mixture of two versions of the file.
-            if !request.isOwn, (try? request.picture.bytes.checkUnchanged()) == nil {
+            if !request.isOwn, (try? request.image.bytes.checkUnchanged()) == nil {
                 return .fileChanged
             }
             configuration.onStop?(StopReason(stop))
@@ -168,9 +168,9 @@ extension DecoderSandbox {
         var hadFullTime = true
         if case .deadline(let seconds) = stop {
             hadFullTime = seconds >= fullSeconds
-            quarantine.noteDelay(request.picture.bytes, hadFullTime: hadFullTime)
+            quarantine.noteDelay(request.image.bytes, hadFullTime: hadFullTime)
         }
-        quarantine.remember(request.picture.bytes, hadFullTime: hadFullTime)
+        quarantine.remember(request.image.bytes, hadFullTime: hadFullTime)
     }
 
     /// Returns a worker to its pool, or replaces it if it has ended or has reached a limit.

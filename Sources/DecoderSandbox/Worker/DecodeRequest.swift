@@ -49,16 +49,16 @@ struct DecodeRequest {
 
     /// Encodes the body of a request.
     static func body(
-        _ picture: RemoteImage, _ options: DecodeOptions,
+        _ image: RemoteImage, _ options: DecodeOptions,
         _ furtherOptions: [DecodeOptions] = [], byteCount: Int?
     ) -> [UInt8] {
         var writer = WireWriter()
-        writer.write(picture.bytes.count)
-        writer.write(picture.page)
-        writer.write(picture.limits)
+        writer.write(image.bytes.count)
+        writer.write(image.page)
+        writer.write(image.limits)
         writer.write(options)
         writer.write(furtherOptions)
-        writer.write(picture.index?.count)
+        writer.write(image.index?.count)
         writer.write(byteCount)
         return writer.bytes
     }

@@ -83,7 +83,7 @@ struct FrameCanvas: ~Copyable {
     }
 
     /// Returns the canvas at the size and the orientation of a plan.
-    func picture(_ plan: DecodePlan) -> PixelBuffer {
+    func image(_ plan: DecodePlan) -> PixelBuffer {
         var resampler = RowResampler(
             from: buffer.size, .rgba8, region: plan.geometry.region, to: plan.geometry.size,
             kernel: plan.kernel, orientation: plan.orientation,

@@ -31,9 +31,9 @@ struct AVIFDecoder: ImageDecoder {
         if rows.cancellation?.isCancelled == true { throw .cancelled }
         let profile = try info.header(rows.limits).colorProfile
         rows.report = DecodeReport(decoder: "libavif")
-        let isDecoded = try reader.next(bytes) { picture throws(CodecError) in
-            rows.report.shrinkFactors = picture.planes.map { _ in 1 }
-            try picture.append(to: &rows, profile)
+        let isDecoded = try reader.next(bytes) { image throws(CodecError) in
+            rows.report.shrinkFactors = image.planes.map { _ in 1 }
+            try image.append(to: &rows, profile)
         }
         guard isDecoded else { throw .malformed(reason: "no image item", offset: 0) }
     }

@@ -77,7 +77,7 @@ internal import Pixels
         if seconds.isFinite, (0...1e6).contains(seconds) {
             duration = .microseconds(Int64((seconds * 1e6).rounded()))
         }
-        try body(try unsafe Self.picture(frame))
+        try body(try unsafe Self.image(frame))
         return true
     }
 
@@ -102,7 +102,7 @@ internal import Pixels
         return unsafe Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    @unsafe private static func picture(
+    @unsafe private static func image(
         _ frame: calotype_avif_frame
     ) throws(CodecError) -> PlaneImage {
         let info = unsafe AVIFInfo(frame.info)

@@ -12,8 +12,8 @@ struct HEIFDecoder: ImageDecoder {
     func selecting(page: Int) -> (any ImageDecoder)? { HEIFDecoder(page: page) }
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
-        try withImage(bytes, limits) { picture throws(CodecError) in
-            var header = try picture.header(limits)
+        try withImage(bytes, limits) { image throws(CodecError) in
+            var header = try image.header(limits)
             header.hasGainMap = page == 0 && ItemGainMap.isPresent(in: bytes)
             return header
         }
@@ -26,18 +26,18 @@ struct HEIFDecoder: ImageDecoder {
     }
 
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {
-        try withImage(bytes, rows.limits) { picture throws(CodecError) in
-            let header = try picture.header(rows.limits)
+        try withImage(bytes, rows.limits) { image throws(CodecError) in
+            let header = try image.header(rows.limits)
             // The planes of libde265 and libheif's copy (up to three and alpha), and per-block
             // data; of a grid the whole, and of a tile both.
             let (needed, overflow) = header.storedSize.area.multipliedReportingOverflow(
                 by: (header.bitsPerComponent > 8 ? 2 : 1) * (header.hasAlpha ? 9 : 7))
             try rows.workLimits.check(.memoryByteCount, overflow ? .max : needed)
             if rows.cancellation?.isCancelled == true { throw .cancelled }
-            let usesThumbnail = try rows.choose { picture.thumbnailSuffices($0) }
+            let usesThumbnail = try rows.choose { image.thumbnailSuffices($0) }
             rows.report = DecodeReport(
                 decoder: usesThumbnail ? "libheif, thumbnail" : "libheif")
-            try picture.decode(isThumbnail: usesThumbnail) { planes throws(CodecError) in
+            try image.decode(isThumbnail: usesThumbnail) { planes throws(CodecError) in
                 if !usesThumbnail, planes.region.size != header.storedSize {
                     throw .malformed(
                         reason: "decoded image is \(planes.region.size), "
@@ -53,8 +53,8 @@ struct HEIFDecoder: ImageDecoder {
     func metadata(
         of bytes: Span<UInt8>, limits: DecodeLimits
     ) throws(CodecError) -> MetadataBlocks {
-        try withImage(bytes, limits) { picture throws(CodecError) in
-            try picture.metadata(limits)
+        try withImage(bytes, limits) { image throws(CodecError) in
+            try image.metadata(limits)
         }
     }
 
@@ -64,8 +64,8 @@ struct HEIFDecoder: ImageDecoder {
     ) throws(CodecError) -> Result {
         try ItemGraph.check(bytes, limits)
         return try unsafe bytes.withUnsafeBufferPointer { file throws(CodecError) in
-            let picture = try unsafe HEIFImage(file, page: page)
-            return try body(picture)
+            let image = try unsafe HEIFImage(file, page: page)
+            return try body(image)
         }
     }
 }

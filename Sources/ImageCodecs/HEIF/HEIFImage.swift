@@ -95,11 +95,11 @@ internal import Pixels
     func decode(
         isThumbnail: Bool, _ body: (PlaneImage) throws(CodecError) -> Void
     ) throws(CodecError) {
-        var picture = calotype_heif_picture()
+        var image = calotype_heif_image()
         try check(
             unsafe calotype_heif_reader_decode(
-                raw, isThumbnail, transformations.isCropped, &picture))
-        try body(try unsafe Self.planes(picture))
+                raw, isThumbnail, transformations.isCropped, &image))
+        try body(try unsafe Self.planes(image))
     }
 
     func metadata(_ limits: DecodeLimits) throws(CodecError) -> MetadataBlocks {
@@ -141,23 +141,23 @@ internal import Pixels
     }
 
     @unsafe private static func planes(
-        _ picture: calotype_heif_picture
+        _ image: calotype_heif_image
     ) throws(CodecError) -> PlaneImage {
         let chroma: PlaneCoding.Chroma
-        switch picture.subsampling {
+        switch image.subsampling {
         case 444: chroma = .full
         case 422: chroma = .halfWidth
         case 420: chroma = .half
         default: chroma = .none
         }
         let coding = PlaneCoding(
-            chroma: chroma, bitDepth: Int(picture.bits),
-            isFullRange: picture.is_full_range, matrix: Int(picture.matrix),
-            primaries: Int(picture.primaries), alphaBitDepth: Int(picture.alpha_bits),
-            isPremultiplied: picture.is_premultiplied)
-        let (starts, steps) = unsafe (picture.planes, picture.row_bytes)
-        let (widths, heights) = (picture.widths, picture.heights)
-        let wide = picture.is_wide
+            chroma: chroma, bitDepth: Int(image.bits),
+            isFullRange: image.is_full_range, matrix: Int(image.matrix),
+            primaries: Int(image.primaries), alphaBitDepth: Int(image.alpha_bits),
+            isPremultiplied: image.is_premultiplied)
+        let (starts, steps) = unsafe (image.planes, image.row_bytes)
+        let (widths, heights) = (image.widths, image.heights)
+        let wide = image.is_wide
         let planes = unsafe [
             SamplePlane(
                 starts.0, bytesPerRow: Int(steps.0), width: Int(widths.0),
@@ -175,7 +175,7 @@ internal import Pixels
         return try PlaneImage(
             coding, chroma == .none ? Array(planes.prefix(1)) : planes, alpha: alpha,
             region: PixelRect(
-                PixelSize(width: Int(picture.width), height: Int(picture.height))))
+                PixelSize(width: Int(image.width), height: Int(image.height))))
     }
 
     private func check(_ status: calotype_heif_status) throws(CodecError) {

@@ -23,11 +23,11 @@ struct JPEG2000Decoder: ImageDecoder {
         // Also if a partial image would be accepted: OpenJPEG's non-strict mode reads out of
         // bounds.
         if parts.isTruncated { throw .truncated(byteCount: bytes.count) }
-        let picture = try JPEG2000Image(header, copying: parts.arrangedByteCount, &rows)
+        let image = try JPEG2000Image(header, copying: parts.arrangedByteCount, &rows)
         if parts.isArranged {
-            try picture.decode(bytes.extracting(header.codestream.range), into: &rows)
+            try image.decode(bytes.extracting(header.codestream.range), into: &rows)
         } else {
-            try picture.decode(parts.arranged(bytes).span, into: &rows)
+            try image.decode(parts.arranged(bytes).span, into: &rows)
         }
     }
 }

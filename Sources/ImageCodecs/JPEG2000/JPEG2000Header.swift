@@ -27,30 +27,30 @@ struct JPEG2000Header {
         }
         var reader = BoxReader(12..<max(12, file.count))
         var boxes: [BoxReader.Box] = []
-        var picture: JPEG2000Codestream?
+        var image: JPEG2000Codestream?
         while let box = try reader.nextChecked(file) {
-            if box.type == "jp2c", picture == nil {
+            if box.type == "jp2c", image == nil {
                 guard boxes.contains(where: { $0.type == "jp2h" }) else {
                     throw .malformed(
                         reason: "missing jp2h box before the codestream",
                         offset: box.body.lowerBound)
                 }
-                picture = try JPEG2000Codestream(file, box.body)
+                image = try JPEG2000Codestream(file, box.body)
                 if readsAll { continue }
                 break
             }
             let isHeader = Self.headerBoxes.contains(box.type)
-            if ["jp2h", "uuid"].contains(box.type) || isHeader && picture == nil {
-                if picture != nil, box.body.upperBound > file.count { break }
+            if ["jp2h", "uuid"].contains(box.type) || isHeader && image == nil {
+                if image != nil, box.body.upperBound > file.count { break }
                 try box.checkIsWhole(file)
                 boxes.append(box)
             }
         }
-        guard let picture else {
+        guard let image else {
             if reader.offset >= file.count { throw .truncated(byteCount: file.count) }
             throw .malformed(reason: "missing jp2c box", offset: reader.offset)
         }
-        codestream = picture
+        codestream = image
         for box in boxes {
             switch box.type {
             case "jp2h":

@@ -34,7 +34,7 @@ struct PNGRows: ~Copyable {
     private var y = 0
     private var hasBegun = false
     private var passIndex = 0
-    private var picture: MutablePixelBuffer?
+    private var image: MutablePixelBuffer?
 
     init(
         _ layout: PNGLayout, _ samples: PNGSamples, cancellation: CancellationFlag? = nil
@@ -90,7 +90,7 @@ struct PNGRows: ~Copyable {
         let width = gridSize.width
         var row = [UInt8](repeating: 0, count: width * bytesPerPixel)
         for y in 0..<gridSize.height {
-            guard let pixels = picture?.row(y * gridStep) else { return }
+            guard let pixels = image?.row(y * gridStep) else { return }
             for x in 0..<width {
                 for byte in 0..<bytesPerPixel {
                     row[x * bytesPerPixel + byte] = pixels[x * gridStep * bytesPerPixel + byte]
@@ -127,17 +127,17 @@ struct PNGRows: ~Copyable {
     ) throws(CodecError) {
         guard passIndex < Self.passes.count else { return }
         let bytesPerPixel = samples.format.bytesPerPixel
-        if picture == nil {
-            picture = MutablePixelBuffer(size: layout.size, format: samples.format)
+        if image == nil {
+            image = MutablePixelBuffer(size: layout.size, format: samples.format)
         }
-        try decodePasses(file, &source) { picture, pixels, pass, y, width in
-            picture?.withMutableRow(y) { result in
+        try decodePasses(file, &source) { image, pixels, pass, y, width in
+            image?.withMutableRow(y) { result in
                 PNGRowKernels.spread(
                     pixels, count: width, bytesPerPixel: bytesPerPixel,
                     into: &result, first: pass.left, step: pass.columnStep)
             }
         }
-        guard let whole = picture.take()?.finish() else { return }
+        guard let whole = image.take()?.finish() else { return }
         for y in 0..<layout.size.height { try body(whole.row(y)) }
     }
 
@@ -183,7 +183,7 @@ struct PNGRows: ~Copyable {
                         if !samples.convert(row, width: width, into: &room) {
                             PNGRowKernels.copy(row, into: &room)
                         }
-                        try body(&picture, room, pass, place, width)
+                        try body(&image, room, pass, place, width)
                     }
                     y += pass.rowStep
                 }

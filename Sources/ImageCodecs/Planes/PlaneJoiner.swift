@@ -11,18 +11,18 @@ internal import Pixels
 struct PlaneJoiner: ~Copyable {
     /// The row produced last.
     private(set) var row: [UInt8]
-    private let picture: PlaneImage
+    private let image: PlaneImage
     private let weights: JoinWeights
     private var luma: [UInt16]
     private var alpha: [UInt16]
     private var first: DifferenceRow
     private var second: DifferenceRow
 
-    init(_ picture: PlaneImage) {
-        self.picture = picture
-        weights = JoinWeights(picture.coding, isWide: picture.coding.bitDepth > 8)
-        let width = (picture.planes.map(\.width) + [picture.alpha?.width ?? 0]).max() ?? 0
-        row = Array(repeating: 0, count: picture.region.width * picture.format.bytesPerPixel)
+    init(_ image: PlaneImage) {
+        self.image = image
+        weights = JoinWeights(image.coding, isWide: image.coding.bitDepth > 8)
+        let width = (image.planes.map(\.width) + [image.alpha?.width ?? 0]).max() ?? 0
+        row = Array(repeating: 0, count: image.region.width * image.format.bytesPerPixel)
         luma = Array(repeating: 0, count: width)
         alpha = luma
         first = DifferenceRow(width: width)
@@ -31,14 +31,14 @@ struct PlaneJoiner: ~Copyable {
 
     /// Produces row `y` of the image.
     mutating func makeRow(_ y: Int) {
-        let y = picture.region.y + y
-        picture.planes[0].load(y, into: &luma)
-        picture.alpha?.load(y, into: &alpha)
-        if picture.coding.chroma != .none {
-            first.load(picture.planes[1], y, picture.coding)
-            second.load(picture.planes[2], y, picture.coding)
+        let y = image.region.y + y
+        image.planes[0].load(y, into: &luma)
+        image.alpha?.load(y, into: &alpha)
+        if image.coding.chroma != .none {
+            first.load(image.planes[1], y, image.coding)
+            second.load(image.planes[2], y, image.coding)
         }
-        switch picture.format {
+        switch image.format {
         case .gray8: makeGray(UInt8.self)
         case .gray16: makeGray(UInt16.self)
         case .rgb8, .rgba8: makeColor(UInt8.self)
@@ -50,8 +50,8 @@ struct PlaneJoiner: ~Copyable {
         _ type: Sample.Type
     ) {
         let weights = weights
-        let start = picture.region.x
-        let width = picture.region.width
+        let start = image.region.x
+        let width = image.region.width
         let lumaRow = luma
         let luma = lumaRow.span
         unsafe row.withUnsafeMutableBytes { row in
@@ -67,11 +67,11 @@ struct PlaneJoiner: ~Copyable {
         _ type: Sample.Type
     ) {
         let w = weights
-        let start = picture.region.x
-        let width = picture.region.width
-        let hasAlpha = picture.alpha != nil
-        let isGray = picture.coding.chroma == .none
-        let isIdentity = picture.coding.isIdentity
+        let start = image.region.x
+        let width = image.region.width
+        let hasAlpha = image.alpha != nil
+        let isGray = image.coding.chroma == .none
+        let isIdentity = image.coding.isIdentity
         let step = hasAlpha ? 4 : 3
         let (lumaRow, firstRow, secondRow) = (luma, first.values, second.values)
         let (luma, first, second) = (lumaRow.span, firstRow.span, secondRow.span)
@@ -103,10 +103,10 @@ struct PlaneJoiner: ~Copyable {
     private mutating func multiply<Sample: FixedWidthInteger & UnsignedInteger>(
         _ type: Sample.Type
     ) {
-        let start = picture.region.x
-        let width = picture.region.width
-        let isMultiplied = picture.coding.isPremultiplied
-        let stored = (UInt32(1) << UInt32(picture.coding.alphaBitDepth)) - 1
+        let start = image.region.x
+        let width = image.region.width
+        let isMultiplied = image.coding.isPremultiplied
+        let stored = (UInt32(1) << UInt32(image.coding.alphaBitDepth)) - 1
         let full = UInt32(truncatingIfNeeded: Sample.max)
         let alphaRow = alpha
         let alpha = alphaRow.span

@@ -84,10 +84,10 @@ struct RAWDecoder: ImageDecoder {
         #endif
     }
 
-    private func isSimilar(_ preview: PixelSize, _ picture: PixelSize) -> Bool {
+    private func isSimilar(_ preview: PixelSize, _ image: PixelSize) -> Bool {
         let ratio =
-            Double(preview.width) * Double(picture.height)
-            / (Double(preview.height) * Double(picture.width))
+            Double(preview.width) * Double(image.height)
+            / (Double(preview.height) * Double(image.width))
         return abs(ratio - 1) <= Self.maximumDistortion
     }
 
@@ -171,9 +171,9 @@ struct RAWDecoder: ImageDecoder {
         let shrink = info.is_mosaic ? try rows.choose { $0.shrinkFactor(of: [2]) } : 1
         // The sensor data, the image in four 16-bit channels, and the result in three.
         let sensor = Int(info.sensor_width) * Int(info.sensor_height)
-        let picture = rows.storedSize.area / (shrink * shrink)
+        let image = rows.storedSize.area / (shrink * shrink)
         try rows.workLimits.check(
-            .memoryByteCount, sensor * (info.is_mosaic ? 2 : 8) + picture * (8 + 6))
+            .memoryByteCount, sensor * (info.is_mosaic ? 2 : 8) + image * (8 + 6))
         let limits = rows.limits
         try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
             let reader = try unsafe RAWReader.opening(buffer, limits: limits)

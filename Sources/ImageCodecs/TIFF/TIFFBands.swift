@@ -23,15 +23,15 @@ struct TIFFBands {
     /// The maximum size of a strip that is read as a whole, in bytes.
     private static let largestStrip = 4 << 20
 
-    let picture: TIFFImage
+    let image: TIFFImage
 
     func forEachRow(
         _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
-        if picture.isTiled {
+        if image.isTiled {
             try forEachTileRow(&reader, bytes, &rows, body)
-        } else if picture.isPlanar {
+        } else if image.isPlanar {
             try forEachPlanarStrip(&reader, bytes, &rows, body)
         } else {
             try forEachStripRow(&reader, bytes, &rows, body)
@@ -43,30 +43,30 @@ struct TIFFBands {
         _ body: Body
     ) throws(CodecError) {
         let rowByteCount = reader.rowByteCount
-        guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
-        let stripByteCount = rowByteCount.saturatingProduct(picture.blockSize.height)
+        guard rowByteCount >= packedByteCount(image.size.width) else { throw disagreement }
+        let stripByteCount = rowByteCount.saturatingProduct(image.blockSize.height)
         var readsStrips =
-            picture.isDeflated && stripByteCount <= Self.largestStrip
+            image.isDeflated && stripByteCount <= Self.largestStrip
             && stripByteCount <= rows.workLimits.maximumMemoryByteCount
         let byteCount = readsStrips ? stripByteCount : rowByteCount
         try rows.workLimits.check(.memoryByteCount, byteCount)
         var band = [UInt8](repeating: 0, count: byteCount)
         // Whether the rest of the strip is damaged.
         var isDamaged = false
-        for y in 0..<picture.size.height {
-            let line = y % picture.blockSize.height
+        for y in 0..<image.size.height {
+            let line = y % image.blockSize.height
             if line == 0 {
                 isDamaged = false
-                let strip = y / picture.blockSize.height
-                try picture.checkBlock(strip, bytes)
+                let strip = y / image.blockSize.height
+                try image.checkBlock(strip, bytes)
                 if readsStrips {
-                    let lines = min(picture.blockSize.height, picture.size.height - y)
+                    let lines = min(image.blockSize.height, image.size.height - y)
                     if try !reader.readStrip(
                         strip, byteCount: lines * rowByteCount, into: &band, at: 0, &rows)
                     {
                         // Read row by row, it is decoded up to the damage.
                         readsStrips = false
-                        try reader.open(picture.directory.offset)
+                        try reader.open(image.directory.offset)
                     }
                 }
             }
@@ -88,7 +88,7 @@ struct TIFFBands {
     private func readRow(
         _ y: Int, _ reader: inout TIFFReader, into row: inout [UInt8], _ rows: inout RowSink
     ) throws(CodecError) -> Bool {
-        guard picture.isFax else { return try reader.readRow(y, into: &row, &rows) }
+        guard image.isFax else { return try reader.readRow(y, into: &row, &rows) }
         // libtiff decodes a damaged row in part; the rest of it is white.
         for index in row.indices { row[index] = 0 }
         _ = try reader.readRow(y, into: &row, &rows)
@@ -99,22 +99,22 @@ struct TIFFBands {
         _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
-        let rowCount = picture.blockSize.height
+        let rowCount = image.blockSize.height
         let rowByteCount = reader.rowByteCount
-        guard rowByteCount >= packedByteCount(picture.size.width) else { throw disagreement }
+        guard rowByteCount >= packedByteCount(image.size.width) else { throw disagreement }
         let (planeByteCount, overflow) = rowByteCount.multipliedReportingOverflow(by: rowCount)
-        let planeCount = picture.sampleCount
+        let planeCount = image.sampleCount
         let (total, tooMuch) = planeByteCount.multipliedReportingOverflow(by: planeCount)
         try rows.workLimits.check(.memoryByteCount, overflow || tooMuch ? .max : total)
         var band = [UInt8](repeating: 0, count: total)
-        let counts = picture.blockCounts
+        let counts = image.blockCounts
         for strip in 0..<counts.y {
             if rows.cancellation?.isCancelled == true { throw .cancelled }
-            let lines = min(rowCount, picture.size.height - strip * rowCount)
+            let lines = min(rowCount, image.size.height - strip * rowCount)
             var isDamaged = false
-            for plane in picture.neededPlanes {
+            for plane in image.neededPlanes {
                 let index = plane * counts.y + strip
-                try picture.checkBlock(index, bytes)
+                try image.checkBlock(index, bytes)
                 if try !reader.readStrip(
                     index, byteCount: lines * rowByteCount, into: &band,
                     at: plane * planeByteCount, &rows)
@@ -138,33 +138,33 @@ struct TIFFBands {
         _ reader: inout TIFFReader, _ bytes: Span<UInt8>, _ rows: inout RowSink,
         _ body: Body
     ) throws(CodecError) {
-        let size = picture.blockSize
-        let counts = picture.blockCounts
+        let size = image.blockSize
+        let counts = image.blockCounts
         let tileRowByteCount = packedByteCount(size.width)
         var tile = try room(
             for: reader.tileByteCount, of: tileRowByteCount.saturatingProduct(size.height), rows
         )
-        let bitCount = size.width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount)
+        let bitCount = size.width * image.bits * (image.isPlanar ? 1 : image.sampleCount)
         guard bitCount % 8 == 0 || counts.x == 1 else {
             throw .unsupported(feature: "TIFF with tiles whose rows end within a byte")
         }
-        let planeCount = picture.isPlanar ? picture.sampleCount : 1
+        let planeCount = image.isPlanar ? image.sampleCount : 1
         let rowByteCount = tileRowByteCount.saturatingProduct(counts.x)
         let planeByteCount = rowByteCount.saturatingProduct(size.height)
         let total = planeByteCount.saturatingProduct(planeCount)
         try rows.workLimits.check(.memoryByteCount, total)
         var band = [UInt8](repeating: 0, count: total)
         for tileRow in 0..<counts.y {
-            let lines = min(size.height, picture.size.height - tileRow * size.height)
+            let lines = min(size.height, image.size.height - tileRow * size.height)
             var missing: [Range<Int>] = []
-            for plane in picture.isPlanar ? picture.neededPlanes : [0] {
+            for plane in image.isPlanar ? image.neededPlanes : [0] {
                 for column in 0..<counts.x {
                     if rows.cancellation?.isCancelled == true { throw .cancelled }
                     let index = (plane * counts.y + tileRow) * counts.x + column
-                    try picture.checkBlock(index, bytes)
+                    try image.checkBlock(index, bytes)
                     if try !reader.readTile(index, into: &tile, &rows) {
                         let left = column * size.width
-                        missing.append(left..<min(left + size.width, picture.size.width))
+                        missing.append(left..<min(left + size.width, image.size.width))
                     }
                     let start = plane * planeByteCount + column * tileRowByteCount
                     copy(
@@ -177,7 +177,7 @@ struct TIFFBands {
                     band.span,
                     TIFFRowPlace(
                         offset: y * rowByteCount,
-                        planeStride: picture.isPlanar ? planeByteCount : 0, missing: missing),
+                        planeStride: image.isPlanar ? planeByteCount : 0, missing: missing),
                     &rows)
             }
         }
@@ -206,8 +206,8 @@ struct TIFFBands {
     func forEachConvertedRow(
         _ reader: inout TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
     ) throws(CodecError) {
-        let size = picture.blockSize
-        let counts = picture.blockCounts
+        let size = image.blockSize
+        let counts = image.blockCounts
         let blockCount = size.width.saturatingProduct(size.height)
         let bandWidth = size.width.saturatingProduct(counts.x)
         let total = bandWidth.saturatingProduct(size.height).saturatingProduct(3)
@@ -217,17 +217,17 @@ struct TIFFBands {
         var band = [UInt8](repeating: 0, count: total)
         for blockRow in 0..<counts.y {
             let top = blockRow * size.height
-            let lines = min(size.height, picture.size.height - top)
+            let lines = min(size.height, image.size.height - top)
             for column in 0..<counts.x {
                 if rows.cancellation?.isCancelled == true { throw .cancelled }
-                try picture.checkBlock(blockRow * counts.x + column, bytes)
+                try image.checkBlock(blockRow * counts.x + column, bytes)
                 if try !reader.readColors(
                     x: column * size.width, y: top, into: &block, &rows)
                 {
                     block = [UInt32](repeating: 0, count: blockCount)
                 }
                 // The last strip has the remaining rows only; a tile is always complete.
-                let bottom = picture.isTiled ? size.height : lines
+                let bottom = image.isTiled ? size.height : lines
                 for y in 0..<lines {
                     var place = (y * bandWidth + column * size.width) * 3
                     let source = (bottom - 1 - y) * size.width
@@ -243,14 +243,14 @@ struct TIFFBands {
             for y in 0..<lines {
                 let start = y * bandWidth * 3
                 try rows.append(
-                    band.span.extracting(start..<start + picture.size.width * 3))
+                    band.span.extracting(start..<start + image.size.width * 3))
             }
         }
     }
 
     /// Returns the size of a row of samples in a strip or tile, in bytes.
     private func packedByteCount(_ width: Int) -> Int {
-        (width * picture.bits * (picture.isPlanar ? 1 : picture.sampleCount) + 7) / 8
+        (width * image.bits * (image.isPlanar ? 1 : image.sampleCount) + 7) / 8
     }
 
     /// Allocates a tile of the size that libtiff states, which must match the directory.
@@ -265,7 +265,7 @@ struct TIFFBands {
     private var disagreement: CodecError {
         .malformed(
             reason: "the size of strips or tiles in libtiff contradicts the directory",
-            offset: picture.directory.offset)
+            offset: image.directory.offset)
     }
 }
 

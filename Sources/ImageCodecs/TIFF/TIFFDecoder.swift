@@ -12,10 +12,10 @@ struct TIFFDecoder: ImageDecoder {
 
     func header(of bytes: Span<UInt8>, limits: DecodeLimits) throws(CodecError) -> ImageHeader {
         let pages = try TIFFPages(bytes, limits: limits)
-        let picture = try TIFFImage(try pages.directory(ofPage: page, bytes), bytes)
-        var header = picture.header(bytes, limits)
+        let image = try TIFFImage(try pages.directory(ofPage: page, bytes), bytes)
+        var header = image.header(bytes, limits)
         header.pageCount = pages.count
-        let smaller = pages.reducedVersions(ofPage: page, picture, bytes)
+        let smaller = pages.reducedVersions(ofPage: page, image, bytes)
         if !smaller.isEmpty {
             let sizes = smaller.map { "\($0.size.width)x\($0.size.height)" }
             header.facts.append(.init("smaller versions", sizes.joined(separator: ", ")))
@@ -37,23 +37,23 @@ struct TIFFDecoder: ImageDecoder {
         let profile = whole.colorProfile(bytes, rows.limits)
         let candidates = pages.reducedVersions(ofPage: page, whole, bytes)
         let choice = try rows.choose { smallest(candidates, whole, $0) }
-        let picture = choice.map { candidates[$0] } ?? whole
-        let factor = (whole.size.width + picture.size.width / 2) / picture.size.width
+        let image = choice.map { candidates[$0] } ?? whole
+        let factor = (whole.size.width + image.size.width / 2) / image.size.width
         rows.report.decoder = "libtiff"
         rows.report.shrinkFactors = [max(factor, 1)]
         try unsafe bytes.withUnsafeBufferPointer { buffer throws(CodecError) in
             var reader = try unsafe TIFFReader(buffer, limits: rows.limits)
-            try reader.open(picture.directory.offset)
-            let source = TIFFBands(picture: picture)
-            if picture.model == .converted {
-                try rows.begin(picture.size, .rgb8, profile)
+            try reader.open(image.directory.offset)
+            let source = TIFFBands(image: image)
+            if image.model == .converted {
+                try rows.begin(image.size, .rgb8, profile)
                 try source.forEachConvertedRow(&reader, bytes, into: &rows)
-            } else if picture.format.plane(0).bytesPerChannel == 2 {
+            } else if image.format.plane(0).bytesPerChannel == 2 {
                 try decode(
-                    TIFFRows<UInt16>(picture, profile), source, &reader, bytes, into: &rows)
+                    TIFFRows<UInt16>(image, profile), source, &reader, bytes, into: &rows)
             } else {
                 try decode(
-                    TIFFRows<UInt8>(picture, profile), source, &reader, bytes, into: &rows)
+                    TIFFRows<UInt8>(image, profile), source, &reader, bytes, into: &rows)
             }
             if !reader.hasDecoded, let problem = rows.report.problem { throw problem }
         }
@@ -63,8 +63,8 @@ struct TIFFDecoder: ImageDecoder {
         _ maker: consuming TIFFRows<Sample>, _ source: TIFFBands,
         _ reader: inout TIFFReader, _ bytes: Span<UInt8>, into rows: inout RowSink
     ) throws(CodecError) {
-        let picture = source.picture
-        try rows.begin(picture.size, picture.format, maker.profile)
+        let image = source.image
+        try rows.begin(image.size, image.format, maker.profile)
         var maker = maker
         try source.forEachRow(&reader, bytes, &rows) {
             (band, place, sink: inout RowSink) throws(CodecError) in

@@ -140,7 +140,7 @@ struct TIFFEncoder: ImageEncoder {
     }
 
     func endImage() throws(CodecError) {
-        try check(unsafe calotype_tiff_writer_end_picture(raw))
+        try check(unsafe calotype_tiff_writer_end_image(raw))
     }
 
     func finish() throws(CodecError) -> [UInt8] {

@@ -61,17 +61,17 @@ struct TIFFPages {
         return (pages[page].reduced.prefix(32) + children).compactMap { offset in
             guard let directory = try? TIFFDirectory(checking: layout, bytes, at: offset),
                 (directory.unsigned(.newSubfileType, bytes) ?? 0) & 4 == 0,
-                let picture = try? TIFFImage(directory, bytes)
+                let image = try? TIFFImage(directory, bytes)
             else { return nil }
-            return picture.isReducedVersion(of: whole) ? picture : nil
+            return image.isReducedVersion(of: whole) ? image : nil
         }
     }
 
     /// Whether the file ends before the pixels of an image do.
     private func isCutShort(_ directory: Int, _ bytes: Span<UInt8>) throws(CodecError) -> Bool {
-        let picture = try TIFFImage(
+        let image = try TIFFImage(
             try TIFFDirectory(checking: layout, bytes, at: directory), bytes)
-        return picture.isCutShort(bytes)
+        return image.isCutShort(bytes)
     }
 }
 #endif

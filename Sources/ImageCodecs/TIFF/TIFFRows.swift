@@ -9,7 +9,7 @@ struct TIFFRows<
     Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable
 >: ~Copyable {
     let profile: ColorProfile
-    private let picture: TIFFImage
+    private let image: TIFFImage
     private let unpacker: TIFFUnpacker<Sample>
     private let inks: CMYKConversion?
     private let lab: LabConversion?
@@ -22,33 +22,33 @@ struct TIFFRows<
     /// Whether unpacked samples need no conversion.
     private let isPlain: Bool
 
-    init(_ picture: TIFFImage, _ profile: ColorProfile) throws(CodecError) {
-        self.picture = picture
-        let width = picture.size.width
-        let isInk = picture.model == .cmyk
+    init(_ image: TIFFImage, _ profile: ColorProfile) throws(CodecError) {
+        self.image = image
+        let width = image.size.width
+        let isInk = image.model == .cmyk
         self.profile = isInk ? .sRGB : profile
-        unpacker = TIFFUnpacker(picture)
+        unpacker = TIFFUnpacker(image)
         inks = isInk ? try CMYKConversion(profile, isInverted: false) : nil
-        if case .lab(let isICC) = picture.model {
+        if case .lab(let isICC) = image.model {
             lab = LabConversion(isICC: isICC)
         } else {
             lab = nil
         }
         // Some programs write 8-bit values into the 16-bit palette.
-        let shift: UInt16 = picture.colorMap.contains { $0 > 255 } ? 8 : 0
-        let colorCount = picture.colorMap.count / 3
+        let shift: UInt16 = image.colorMap.contains { $0 > 255 } ? 8 : 0
+        let colorCount = image.colorMap.count / 3
         palette = (0..<colorCount * 3).map { index in
-            let value = picture.colorMap[index % 3 * colorCount + index / 3]
+            let value = image.colorMap[index % 3 * colorCount + index / 3]
             return Sample(truncatingIfNeeded: value >> shift)
         }
-        samples = Array(repeating: 0, count: width * picture.sampleCount)
+        samples = Array(repeating: 0, count: width * image.sampleCount)
         let hasRightChannels =
-            picture.sampleCount == picture.format.channelCount && picture.alpha == nil
+            image.sampleCount == image.format.channelCount && image.alpha == nil
         isPlain =
             hasRightChannels
-            && (picture.model == .gray(isInverted: false) || picture.model == .rgb)
+            && (image.model == .gray(isInverted: false) || image.model == .rgb)
         pixels = Array(
-            repeating: 0, count: isPlain ? 0 : width * picture.format.channelCount)
+            repeating: 0, count: isPlain ? 0 : width * image.format.channelCount)
     }
 
     mutating func append(
@@ -60,9 +60,9 @@ struct TIFFRows<
         }
         unpack(band, row)
         if isPlain { return try give(samples, row, into: &rows) }
-        let width = picture.size.width
-        let stride = picture.sampleCount
-        switch picture.model {
+        let width = image.size.width
+        let stride = image.sampleCount
+        switch image.model {
         case .gray(let isInverted): makeGray(isInverted)
         case .rgb: takeColors(from: stride, width)
         case .palette: makeColorsOfPalette()
@@ -79,8 +79,8 @@ struct TIFFRows<
     }
 
     private mutating func unpack(_ band: Span<UInt8>, _ row: TIFFRowPlace) {
-        let count = picture.sampleCount
-        let width = picture.size.width
+        let count = image.sampleCount
+        let width = image.size.width
         var taken: [Sample] = []
         swap(&taken, &samples)
         defer { swap(&taken, &samples) }
@@ -98,15 +98,15 @@ struct TIFFRows<
     }
 
     private mutating func makeGray(_ isInverted: Bool) {
-        let stride = picture.sampleCount
-        let channels = picture.format.channelCount
+        let stride = image.sampleCount
+        let channels = image.format.channelCount
         let mask: Sample = isInverted ? .max : 0
         var taken: [Sample] = []
         swap(&taken, &pixels)
         defer { swap(&taken, &pixels) }
         let source = samples.span
         var result = taken.mutableSpan
-        for x in 0..<picture.size.width {
+        for x in 0..<image.size.width {
             let value = source[x * stride] ^ mask
             result[x * channels] = value
             if channels == 4 {
@@ -117,7 +117,7 @@ struct TIFFRows<
     }
 
     private mutating func takeColors(from stride: Int, _ width: Int) {
-        let channels = picture.format.channelCount
+        let channels = image.format.channelCount
         var taken: [Sample] = []
         swap(&taken, &pixels)
         defer { swap(&taken, &pixels) }
@@ -132,14 +132,14 @@ struct TIFFRows<
 
     private mutating func makeColorsOfPalette() {
         let palette = palette
-        let stride = picture.sampleCount
-        let channels = picture.format.channelCount
+        let stride = image.sampleCount
+        let channels = image.format.channelCount
         var taken: [Sample] = []
         swap(&taken, &pixels)
         defer { swap(&taken, &pixels) }
         let source = samples.span
         var result = taken.mutableSpan
-        for x in 0..<picture.size.width {
+        for x in 0..<image.size.width {
             let index = Int(source[x * stride])
             result[x * channels] = palette[index * 3]
             result[x * channels + 1] = palette[index * 3 + 1]
@@ -148,13 +148,13 @@ struct TIFFRows<
     }
 
     private mutating func applyAlpha() throws(CodecError) {
-        guard let alpha = picture.alpha else { return }
-        let stride = picture.sampleCount
-        let scale = picture.model == .palette ? unpacker.paletteAlphaScale : 1
+        guard let alpha = image.alpha else { return }
+        let stride = image.sampleCount
+        let scale = image.model == .palette ? unpacker.paletteAlphaScale : 1
         var taken: [Sample] = []
         swap(&taken, &pixels)
         defer { swap(&taken, &pixels) }
-        for x in 0..<picture.size.width {
+        for x in 0..<image.size.width {
             taken[x * 4 + 3] = samples[x * stride + alpha.index] &* Sample(scale)
         }
         var row = taken.mutableSpan
@@ -168,16 +168,16 @@ struct TIFFRows<
     private func convertInks(
         _ place: TIFFRowPlace, into rows: inout RowSink
     ) throws(CodecError) {
-        let stride = picture.sampleCount
-        var amounts = [UInt8](repeating: 0, count: picture.size.width * 4)
-        for x in 0..<picture.size.width {
+        let stride = image.sampleCount
+        var amounts = [UInt8](repeating: 0, count: image.size.width * 4)
+        for x in 0..<image.size.width {
             for ink in 0..<4 {
                 let value = UInt32(truncatingIfNeeded: samples[x * stride + ink])
                 amounts[x * 4 + ink] = UInt8(
                     Sample.bitWidth == 8 ? value : (value * 255 + 32895) >> 16)
             }
         }
-        var colors = [UInt8](repeating: 0, count: picture.size.width * 3)
+        var colors = [UInt8](repeating: 0, count: image.size.width * 3)
         switch inks {
         case .some(let inks): inks.convert(amounts.span, into: &colors)
         case .none: break
@@ -189,7 +189,7 @@ struct TIFFRows<
         _ row: [Channel], _ place: TIFFRowPlace, into rows: inout RowSink
     ) throws(CodecError) {
         var row = row
-        let channelCount = row.count / picture.size.width
+        let channelCount = row.count / image.size.width
         for columns in place.missing {
             for index in columns.lowerBound * channelCount..<columns.upperBound * channelCount {
                 row[index] = 0

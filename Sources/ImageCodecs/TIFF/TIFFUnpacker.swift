@@ -16,12 +16,12 @@ struct TIFFUnpacker<Sample: FixedWidthInteger & UnsignedInteger & Sendable>: Sen
     /// The factor that scales the alpha next to a palette index to full range.
     let paletteAlphaScale: Int
 
-    init(_ picture: TIFFImage) {
-        bits = picture.bits
-        format = picture.sampleFormat
+    init(_ image: TIFFImage) {
+        bits = image.bits
+        format = image.sampleFormat
         let maximum = bits < 16 ? (1 << bits) - 1 : 65535
         paletteAlphaScale = max(1, Int(Sample.max) / maximum)
-        let isPalette = picture.model == .palette
+        let isPalette = image.model == .palette
         values =
             bits >= Sample.bitWidth
             ? []

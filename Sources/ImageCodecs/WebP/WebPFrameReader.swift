@@ -30,11 +30,11 @@ struct WebPFrameReader: FrameReader {
                 region: frame.region, duration: .milliseconds(frame.milliseconds),
                 disposal: frame.clearsRegion ? .clear : .keep,
                 blending: frame.isBlended ? .over : .replace,
-                image: try picture(frame.bitstream, file))
+                image: try image(frame.bitstream, file))
         }
     }
 
-    private func picture(
+    private func image(
         _ bitstream: WebPBitstream, _ file: Span<UInt8>
     ) throws(CodecError) -> PixelBuffer {
         let format: PixelFormat = bitstream.hasAlpha ? .rgba8 : .rgb8

@@ -25,7 +25,7 @@ struct DecodedTile: Sendable {
 /// or freeing tiles.
 public final class TileCache: Sendable {
     struct Key: Hashable {
-        @ComparedByBytes var picture: String
+        @ComparedByBytes var image: String
         let tile: TileAddress
     }
 
@@ -96,10 +96,10 @@ public final class TileCache: Sendable {
     }
 
     /// Removes the tiles of an image.
-    func removeAll(of picture: String) {
+    func removeAll(of image: String) {
         free(
             state.withLock { state in
-                state.entries.keys.filter { $0.picture.hasSameBytes(as: picture) }.compactMap {
+                state.entries.keys.filter { $0.image.hasSameBytes(as: image) }.compactMap {
                     state.remove($0)
                 }
             })

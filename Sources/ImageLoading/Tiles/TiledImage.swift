@@ -142,7 +142,7 @@ public final class TiledImage: Sendable {
         _ tile: TileAddress, _ priority: LoadPriority
     ) async throws(LoadError) -> DecodedTile {
         precondition(pyramid.contains(tile), "no \(tile) in \(pyramid.size)")
-        let key = TileCache.Key(picture: name, tile: tile)
+        let key = TileCache.Key(image: name, tile: tile)
         if let tile = cache.tile(key) { return tile }
         if isDirect(tile.level) {
             let level = try await levels.value(
@@ -226,7 +226,7 @@ public final class TiledImage: Sendable {
 
     /// Returns a tile from the cache, `nil` if it is not cached.
     public func cachedTile(_ tile: TileAddress) -> PixelBuffer? {
-        cache.tile(TileCache.Key(picture: name, tile: tile))?.image
+        cache.tile(TileCache.Key(image: name, tile: tile))?.image
     }
 
     /// A part of a coarser tile to draw until a tile is available.
@@ -295,7 +295,7 @@ extension TiledImage {
                     let tile = TileAddress(level: level, x: x, y: y)
                     self.cache.insert(
                         decoded.cut(self.pyramid.rect(of: tile)),
-                        TileCache.Key(picture: self.name, tile: tile))
+                        TileCache.Key(image: self.name, tile: tile))
                 }
             }
             return decoded
@@ -385,7 +385,7 @@ extension TiledImage {
                     let decoded = DecodedTile(
                         try self.encoders.converted(region.image.halved(tile.level)),
                         region.report.problem?.description)
-                    self.cache.insert(decoded, TileCache.Key(picture: self.name, tile: tile))
+                    self.cache.insert(decoded, TileCache.Key(image: self.name, tile: tile))
                     return decoded
                 } catch {
                     throw LoadError(decoding: self.name, error)

@@ -44,7 +44,7 @@ extension ServedLibrary {
     /// The side of the images that are compared.
     private static let comparedSide = 64
 
-    func perceptualHashes(of files: [FileIdentity]) async -> [PictureHash] {
+    func perceptualHashes(of files: [FileIdentity]) async -> [ImageHash] {
         // Two at a time: the decodes wait for those that were requested.
         async let even = hashes(ofEvery: 2, of: files, from: 0)
         async let odd = hashes(ofEvery: 2, of: files, from: 1)
@@ -54,15 +54,15 @@ extension ServedLibrary {
 
     private func hashes(
         ofEvery step: Int, of files: [FileIdentity], from first: Int
-    ) async -> [PictureHash] {
-        var hashes: [PictureHash] = []
+    ) async -> [ImageHash] {
+        var hashes: [ImageHash] = []
         for index in stride(from: first, to: files.count, by: step) {
             hashes.append(await hash(of: files[index]))
         }
         return hashes
     }
 
-    private func hash(of file: FileIdentity) async -> PictureHash {
+    private func hash(of file: FileIdentity) async -> ImageHash {
         var request = ImageRequest(
             file: file, options: DecodeOptions(maximumSide: Self.comparedSide),
             priority: .background)

@@ -39,7 +39,7 @@ struct DuplicateRoute: Route {
 
 private struct DuplicatesPage: Encodable {
     struct Group: Encodable {
-        let pictures: ImageColumns
+        let images: ImageColumns
         /// The lengths of the files in bytes.
         let bytes: [Int]
         /// The index of the first image with an equal file, for each image.
@@ -60,7 +60,7 @@ private struct DuplicatesPage: Encodable {
         total = duplicates.groupCount
         groups = duplicates.groups.map { group in
             Group(
-                pictures: ImageColumns(group.images) { _ in nil },
+                images: ImageColumns(group.images) { _ in nil },
                 bytes: group.images.map(\.identity.byteCount), equal: group.firstEqual)
         }
     }

@@ -135,7 +135,7 @@ final class DuplicateFinder: Sendable {
         let new = zip(identities, found).compactMap { identity, hash in
             let version = FileVersion(identity)
             switch hash {
-            case .known(let hash): return (version, HashStore.Hashes(picture: hash))
+            case .known(let hash): return (version, HashStore.Hashes(image: hash))
             case .none: return (version, HashStore.Hashes())
             case .postponed: return nil
             }
@@ -181,7 +181,7 @@ final class DuplicateFinder: Sendable {
         var near = NearHashes(count: files.count)
         near.joinNear(
             hashes.enumerated().compactMap { index, known in
-                known?.picture.map { (index, $0) }
+                known?.image.map { (index, $0) }
             })
         var firsts: [Int64: Int] = [:]
         for (index, known) in hashes.enumerated() {

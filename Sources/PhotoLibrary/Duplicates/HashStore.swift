@@ -14,7 +14,7 @@ internal import Synchronization
 final class HashStore: Sendable {
     struct Hashes: Sendable {
         /// `nil` for an image that shows nothing that could be compared.
-        var picture: PerceptualHash?
+        var image: PerceptualHash?
         /// A hash of all bytes; `nil` unless another file has the same length.
         var content: Int64?
     }
@@ -73,8 +73,8 @@ final class HashStore: Sendable {
                     sql: "INSERT OR REPLACE INTO hash VALUES (?, ?, ?, ?, ?, ?, ?)"
                 ).execute(arguments: [
                     Int64(bitPattern: version.inode), version.byteCount, version.modificationTime,
-                    hashes.picture.map { Int64(bitPattern: $0.across) },
-                    hashes.picture.map { Int64(bitPattern: $0.down) }, hashes.content,
+                    hashes.image.map { Int64(bitPattern: $0.across) },
+                    hashes.image.map { Int64(bitPattern: $0.down) }, hashes.content,
                     Self.checksum(version, hashes),
                 ])
             }
@@ -115,7 +115,7 @@ final class HashStore: Sendable {
         if let across = try row.decode(Int64?.self, forColumn: "across"),
             let down = try row.decode(Int64?.self, forColumn: "down")
         {
-            hashes.picture = PerceptualHash(
+            hashes.image = PerceptualHash(
                 across: UInt64(bitPattern: across), down: UInt64(bitPattern: down))
         }
         guard try row.decode(Int64.self, forColumn: "checksum") == checksum(version, hashes)
@@ -128,8 +128,8 @@ final class HashStore: Sendable {
         for number in [
             version.byteCount, version.modificationTime,
             Int(truncatingIfNeeded: version.inode),
-            Int(truncatingIfNeeded: hashes.picture?.across ?? 1),
-            Int(truncatingIfNeeded: hashes.picture?.down ?? 1), Int(hashes.content ?? 1),
+            Int(truncatingIfNeeded: hashes.image?.across ?? 1),
+            Int(truncatingIfNeeded: hashes.image?.down ?? 1), Int(hashes.content ?? 1),
         ] { sum.add(number) }
         return sum.value
     }

@@ -69,7 +69,7 @@ package struct PerceptualHash: Hashable, Sendable {
 }
 
 /// What was read from an image to compare it with others.
-package enum PictureHash: Sendable {
+package enum ImageHash: Sendable {
     case known(PerceptualHash)
     /// The image shows nothing that could be compared, or cannot be read.
     case none

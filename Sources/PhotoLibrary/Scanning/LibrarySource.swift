@@ -21,7 +21,7 @@ package protocol LibrarySource: Sendable {
     /// Decodes images at a low priority, to compare what they show.
     ///
     /// - Returns: one hash for each file, in their order.
-    func perceptualHashes(of files: [FileIdentity]) async -> [PictureHash]
+    func perceptualHashes(of files: [FileIdentity]) async -> [ImageHash]
 }
 
 /// The names in a folder.

@@ -32,7 +32,7 @@ final class FakeImages: ScrollImages {
 
     init(_ ledger: ImageLedger) { self.ledger = ledger }
 
-    static func picture(_ name: String, side: Int = 4) -> LoadedImage {
+    static func image(_ name: String, side: Int = 4) -> LoadedImage {
         let size = PixelSize(width: side, height: side)
         return LoadedImage(
             MutablePixelBuffer(size: size, format: .rgba8).finish(),
@@ -44,7 +44,7 @@ final class FakeImages: ScrollImages {
         work(frame)
     }
 
-    func picture(for item: Int) -> ShownImage? { shown(item) }
+    func image(for item: Int) -> ShownImage? { shown(item) }
 
     func end() async { hasEnded = true }
 }

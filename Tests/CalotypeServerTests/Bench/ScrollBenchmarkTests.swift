@@ -12,9 +12,9 @@ import Testing
 @Suite("The scrolling benchmark") struct ScrollBenchmarkTests {
     private let clock = FakeFrameClock()
     private let ledger = ImageLedger()
-    private let pictures: FakeImages
+    private let images: FakeImages
 
-    init() { pictures = FakeImages(ledger) }
+    init() { images = FakeImages(ledger) }
 
     /// A carousel of 20 items of 800 pixels.
     private func play(_ lines: String, rate: Int = 10) async throws -> ScrollResult {
@@ -26,28 +26,28 @@ import Testing
         return await benchmark.play(
             ScrollRun(
                 layout: "carousel", rate: rate, design: .tagged, store: .cold, trace: "own"),
-            pictures, ledger)
+            images, ledger)
     }
 
     private func showAll() {
         let image = FakeImages.picture("a")
-        pictures.shown = { _ in ShownImage(parts: [image], lod: .exact) }
+        images.shown = { _ in ShownImage(parts: [image], lod: .exact) }
     }
 
     @Test("misses no frame that is drawn before its deadline")
     func inTime() async throws {
         showAll()
-        pictures.work = { [clock] _ in clock.work(.milliseconds(99)) }
+        images.work = { [clock] _ in clock.work(.milliseconds(99)) }
         let result = try await play("0,0\n1000,800")
         #expect(result.frameCount == 10 && result.missedFrameCount == 0)
-        #expect(pictures.hasEnded)
+        #expect(images.hasEnded)
     }
 
     @Test("misses all frames that become due while another one is drawn")
     func missed() async throws {
         showAll()
         var count = 0
-        pictures.work = { [clock] frame in
+        images.work = { [clock] frame in
             // The first call is for the first screen, before the trace begins.
             count += 1
             if count == 3 { clock.work(.milliseconds(250)) }
@@ -55,7 +55,7 @@ import Testing
         let result = try await play("0,0\n1000,800")
         #expect(result.frameCount == 10 && result.missedFrameCount == 2)
         // The offsets are those of the time of drawing.
-        let offsets = pictures.frames.dropFirst().map { $0.visible.lowerBound }
+        let offsets = images.frames.dropFirst().map { $0.visible.lowerBound }
         #expect(
             zip(offsets, [0, 80, 320, 400, 480, 560, 640, 720]).allSatisfy { abs($0 - $1) < 1 })
         #expect(offsets.count == 8)
@@ -64,7 +64,7 @@ import Testing
     @Test("counts cells without an image, with a reduced one and with a part of one")
     func cells() async throws {
         let image = FakeImages.picture("a")
-        pictures.shown = { item in
+        images.shown = { item in
             switch item {
             case 0: ShownImage(parts: [image], lod: .exact)
             case 1: ShownImage(parts: [image], lod: .half)
@@ -85,8 +85,8 @@ import Testing
     func opening() async throws {
         let image = FakeImages.picture("a")
         var count = 0
-        pictures.work = { _ in count += 1 }
-        pictures.shown = { _ in count > 3 ? ShownImage(parts: [image], lod: .exact) : nil }
+        images.work = { _ in count += 1 }
+        images.shown = { _ in count > 3 ? ShownImage(parts: [image], lod: .exact) : nil }
         let result = try await play("0,0\n500,0")
         #expect(abs(result.openingSeconds - 0.3) < 1e-9)
         #expect(result.popInCount == 0 && result.frameCount == 5)
@@ -102,8 +102,8 @@ import Testing
     @Test("measures the time from rest until each cell is sharp")
     func sharpness() async throws {
         let image = FakeImages.picture("a")
-        pictures.shown = { [weak pictures = pictures] item in
-            let frame = pictures?.frames.count ?? 0
+        images.shown = { [weak images = images] item in
+            let frame = images?.frames.count ?? 0
             // One is ready immediately, one two frames later, one never.
             let isThere = item == 0 || frame >= (item == 1 ? 5 : .max)
             return isThere ? ShownImage(parts: [image], lod: .exact) : nil
@@ -121,7 +121,7 @@ import Testing
     func velocity() async throws {
         showAll()
         _ = try await play("0,0\n100,0\n150,40\n199,40\n200,8000\n300,8000", rate: 20)
-        let velocities = pictures.frames.dropFirst().map { $0.velocity.rounded() }
+        let velocities = images.frames.dropFirst().map { $0.velocity.rounded() }
         #expect(velocities == [0, 0, 0, 800, 0, 0])
     }
 
@@ -129,11 +129,11 @@ import Testing
     func reuse() {
         let image = FakeImages.picture("a")
         var screen = CellScreen(ledger)
-        pictures.shown = { item in
+        images.shown = { item in
             item == 0 ? ShownImage(parts: [image], lod: .exact) : nil
         }
         for items in [0..<2, 0..<2, 1..<3, 0..<2] {
-            screen.draw(items, pictures)
+            screen.draw(items, images)
             #expect(screen.emptyCount == (items.contains(0) ? 1 : 2))
             #expect(screen.isSharp(0) == items.contains(0))
         }
@@ -174,19 +174,19 @@ struct ScrollDesignTests {
         try ImageDestination(format: "png", codecs: builtInCodecs).write(image, to: path)
         let scene = try #require(ScrollScene("grid", [path]))
         let ledger = ImageLedger()
-        let pictures = design.pictures(scene, ledger, nil)
+        let images = design.images(scene, ledger, nil)
         var screen = CellScreen(ledger)
         repeat {
-            pictures.update(ScrollFrame(scene, offset: 0, velocity: 0))
-            screen.draw(0..<1, pictures)
+            images.update(ScrollFrame(scene, offset: 0, velocity: 0))
+            screen.draw(0..<1, images)
             await Task.yield()
         } while !screen.isSharp
-        let parts = try #require(pictures.picture(for: 0)).parts
+        let parts = try #require(images.picture(for: 0)).parts
         let isWhole = [.synchronous, .tagged, .tiled].contains(design)
         let size = isWhole ? image.size : PixelSize(width: 400, height: 300)
         #expect(parts.map(\.image.size.area).reduce(0, +) == size.area)
         #expect(parts.count == (design == .tiled ? 6 : 1))
-        await pictures.end()
+        await images.end()
         #expect(ledger.unshown.count == 0)
     }
 }

@@ -41,7 +41,7 @@ struct ThumbnailerTests {
 
     @Test("writes an image that fits into the size", arguments: [128, 256, 512, 1024])
     func sizes(side: Int) async throws {
-        let input = try picture("a.png")
+        let input = try image("a.png")
         let answer = try await run(["-s", "\(side)", input, folder.path("out.png")])
         #expect(answer.code == 0, "\(answer.errors)")
         let width = min(side, 600)
@@ -54,7 +54,7 @@ struct ThumbnailerTests {
         "writes text chunks that Pillow reads, with the URI that Python computes",
         .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
     func texts() async throws {
-        let input = try picture("a é #%+;~.png")
+        let input = try image("a é #%+;~.png")
         var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_234_567_890, tv_nsec: 9)]
         #expect(unsafe utimensat(AT_FDCWD, input, &times, 0) == 0)
         let answer = try await run(["-s", "128", input, folder.path("out.png")])
@@ -74,7 +74,7 @@ struct ThumbnailerTests {
     @Test("reads a file by its URI, whose name is invalid UTF-8") func invalidName() async throws {
         let name = Array(folder.path("a").utf8) + [0xFF, 0x20, 0xC3]
         let path = name.map(CChar.init(bitPattern:)) + [0]
-        #expect(try unsafe rename(picture("b.png"), path) == 0)
+        #expect(try unsafe rename(image("b.png"), path) == 0)
         let uri = "file://localhost\(folder.path("a"))%FF%20%c3"
         let answer = try await run([uri, folder.path("out.png")])
         #expect(answer.code == 0, "\(answer.errors)")

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("comes from a view's image, too, and needs no facts to be there before")
-    func picture() async throws {
+    func image() async throws {
         let path = try folder.write("a.fake", grey: 77, side: 40)
         try await use { _ = try await $0.image(path) }
         #expect(try placeholder(path, in: folder.store()) != nil)
@@ -68,9 +68,9 @@ import Testing
 
     @Test("is that of the image, whether it was decoded in planes or not")
     func planes() async throws {
-        let picture = TestImage.photograph(PixelSize(width: 300, height: 200), seed: 7)
+        let image = TestImage.photograph(PixelSize(width: 300, height: 200), seed: 7)
         let path = folder.url.appending(path: "a.jpg").path
-        let bytes = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(picture)
+        let bytes = try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(image)
         try Data(bytes).write(to: URL(filePath: path))
         var configuration = ImagePipeline.Configuration()
         configuration.store = try folder.store()
@@ -81,7 +81,7 @@ import Testing
                 image: ImageRequest(path: path, options: DecodeOptions(maximumSide: 200))))
         await pipeline.close()
         let hash = try #require(try placeholder(path, in: folder.store()))
-        let comparison = PixelComparison(hash.image(), ThumbHash(picture).image())
+        let comparison = PixelComparison(hash.image(), ThumbHash(image).image())
         #expect(comparison.maximumDifference <= 12, "\(comparison)")
     }
 

@@ -18,7 +18,7 @@ import Testing
         "is made again from the original, and replaced, if it is an image",
         arguments: [[], [1, 2, 3], Array("FAKE".utf8), Array(repeating: 0, count: 100)]
             as [[UInt8]])
-    func picture(_ bytes: [UInt8]) async throws {
+    func image(_ bytes: [UInt8]) async throws {
         let folder = try TestFolder()
         let path = try folder.write("a.fake", grey: 9, side: 16)
         let request = ImageRequest(path: path, options: DecodeOptions(maximumSide: 4))

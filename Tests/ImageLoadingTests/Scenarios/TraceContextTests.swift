@@ -100,13 +100,13 @@ import Testing
         let fixture = try HTTPFixture { _, _ in
             FakeAnswer(
                 fields: [.cacheControl: "max-age=10", .vary: "traceparent"],
-                body: HTTPFixture.picture)
+                body: HTTPFixture.image)
         }
         for parent in [Self.parent, Self.other] {
             var request = HTTPLoadRequest(url: try HTTPURL(HTTPFixture.address))
             request.trace = TraceContext(try Self.fields([parent]))
             let response = try await fixture.loader.load(request)
-            #expect(response.bytes == HTTPFixture.picture)
+            #expect(response.bytes == HTTPFixture.image)
         }
         #expect(fixture.requestCount == 1)
     }

@@ -170,17 +170,17 @@ import Testing
         var maker = TileMaker()
         maker.store = try FolderTileStore(directory: folder.storeDirectory)
         let file = FormulaCodec.file(PixelSize(width: 100, height: 100))
-        let picture = try maker.image(file)
-        try await picture.makeTiles()
+        let image = try maker.image(file)
+        try await image.makeTiles()
         #expect(maker.codec.decodes.begun == 1)
         let tile = TileAddress(level: 0, x: 0, y: 0)
-        let expected = try await picture.tile(tile)
-        picture.cache.removeAll()
+        let expected = try await image.tile(tile)
+        image.cache.removeAll()
         let path = try path
         var bytes = Array(try Data(contentsOf: URL(filePath: path)))
         for place in 0..<2000 { bytes[place] ^= 0xFF }
         try Data(bytes).write(to: URL(filePath: path))
-        let comparison = PixelComparison(try await picture.tile(tile), expected)
+        let comparison = PixelComparison(try await image.tile(tile), expected)
         #expect(comparison.maximumDifference == 0)
         #expect(maker.codec.decodes.begun == 2)
         // Another process that opens the image finds the tiles.
@@ -193,9 +193,9 @@ import Testing
     @Test("that cannot be written is reported") func unwritable() async throws {
         var maker = TileMaker()
         maker.store = FailingStore()
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 100, height: 100)))
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 100, height: 100)))
         await #expect(throws: LoadError.storeFailed(reason: "full")) {
-            try await picture.tile(TileAddress(level: 0, x: 0, y: 0))
+            try await image.tile(TileAddress(level: 0, x: 0, y: 0))
         }
         #expect(throws: LoadError.self) {
             try FolderTileStore(directory: "/proc/no such folder/tiles")

@@ -151,17 +151,17 @@ import Testing
         let file = EncodedBytes(
             try ImageDestination(format: "tiff", codecs: builtInCodecs, options: options)
                 .encode(TestImage.photograph(size)))
-        let picture = try maker.image(file)
+        let image = try maker.image(file)
         let source = try ImageSource(file, codecs: builtInCodecs)
-        let tiles = picture.pyramid.tiles.filter { $0.level == 0 }
-        let tasks = tiles.map { tile in Task { try await picture.encodedTile(tile) } }
+        let tiles = image.pyramid.tiles.filter { $0.level == 0 }
+        let tasks = tiles.map { tile in Task { try await image.encodedTile(tile) } }
         #expect(tiles.count == 30)
         for (tile, task) in zip(tiles, tasks) {
-            let stored = StoredTile(picture.pyramid.rect(of: tile), ofLevel: size)
+            let stored = StoredTile(image.pyramid.rect(of: tile), ofLevel: size)
             #expect(try await task.value.bytes == source.jpegTile(stored))
         }
         await maker.queue.close()
-        await #expect(throws: LoadError.cancelled) { try await picture.encodedTile(tiles[0]) }
+        await #expect(throws: LoadError.cancelled) { try await image.encodedTile(tiles[0]) }
     }
 
     @Test(
@@ -209,10 +209,10 @@ import Testing
         let tile = TileAddress(level: 0, x: 3, y: 2)
         let expected = try await maker.image(EncodedBytes(file)).tile(tile)
         for isStored in [false, true] {
-            let picture = try maker.image(EncodedBytes(file), storedIndex: place)
+            let image = try maker.image(EncodedBytes(file), storedIndex: place)
             #expect((place.read() != nil) == isStored)
             let hitCount = store.statistics.hitCount
-            #expect(try await picture.tile(tile).packedBytes == expected.packedBytes)
+            #expect(try await image.tile(tile).packedBytes == expected.packedBytes)
             #expect(store.statistics.hitCount == hitCount + (isStored ? 1 : 0))
         }
         let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
@@ -232,29 +232,29 @@ import Testing
         let file = EncodedBytes(
             try ImageDestination(format: format, codecs: builtInCodecs, options: options)
                 .encode(TestImage.photograph(PixelSize(width: 301, height: 439))))
-        let picture = try maker.image(file)
+        let image = try maker.image(file)
         let whole = try ImageSource(file, codecs: builtInCodecs).image()
         #expect(whole.size.width == (orientation == 6 ? 439 : 301))
         for count in [1, 2, 3, 500] {
             #expect(
-                try await picture.image(bandCount: count).packedBytes == whole.packedBytes)
+                try await image.image(bandCount: count).packedBytes == whole.packedBytes)
         }
         let part = PixelRect(x: 37, y: 101, width: 90, height: 133)
         #expect(
-            try await picture.image(in: part, bandCount: 4).packedBytes
+            try await image.image(in: part, bandCount: 4).packedBytes
                 == whole.cut(part).packedBytes)
         await maker.queue.close()
     }
 
     @Test("coalesces concurrent requests into one pass") func sharing() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
-        let tiles = picture.pyramid.tiles
-        let tasks = tiles.map { tile in Task { try await picture.tile(tile) } }
-        await eventually { picture.waitingForPyramid == tiles.count }
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let tiles = image.pyramid.tiles
+        let tasks = tiles.map { tile in Task { try await image.tile(tile) } }
+        await eventually { image.waitingForPyramid == tiles.count }
         maker.codec.openGate()
         for (tile, task) in zip(tiles, tasks) {
-            #expect(try await task.value.size == picture.pyramid.rect(of: tile).size)
+            #expect(try await task.value.size == image.pyramid.rect(of: tile).size)
         }
         #expect(maker.codec.decodes.begun == 1)
         await maker.queue.close()
@@ -262,13 +262,13 @@ import Testing
 
     @Test("cancels its work with the last consumer") func cancellation() async throws {
         let maker = TileMaker(FormulaCodec(isGated: true))
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
-        let holder = Task { try await picture.makeTiles() }
-        let tile = Task { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
-        await eventually { picture.waitingForPyramid == 2 && maker.codec.decodes.begun == 1 }
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 200, height: 200)))
+        let holder = Task { try await image.makeTiles() }
+        let tile = Task { try await image.tile(TileAddress(level: 0, x: 0, y: 0)) }
+        await eventually { image.waitingForPyramid == 2 && maker.codec.decodes.begun == 1 }
         tile.cancel()
         await #expect(throws: LoadError.cancelled) { try await tile.value }
-        #expect(picture.waitingForPyramid == 1)
+        #expect(image.waitingForPyramid == 1)
         holder.cancel()
         await #expect(throws: LoadError.cancelled) { try await holder.value }
         maker.codec.openGate()
@@ -276,7 +276,7 @@ import Testing
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         // A new request starts again.
         maker.codec.openGate()
-        try await picture.makeTiles()
+        try await image.makeTiles()
         #expect(maker.codec.decodes.begun == 2)
         await maker.queue.close()
     }
@@ -286,12 +286,12 @@ import Testing
     func damage(_ row: Int) async throws {
         let maker = TileMaker()
         let size = PixelSize(width: 100, height: 200)
-        let picture = try maker.image(FormulaCodec.file(size, damagedRow: row))
+        let image = try maker.image(FormulaCodec.file(size, damagedRow: row))
         for _ in 0..<2 {
             await #expect(
                 throws: LoadError.decodingFailed(
                     path: "picture", .malformed(reason: "damage", offset: 7))
-            ) { try await picture.tile(TileAddress(level: 0, x: 0, y: 0)) }
+            ) { try await image.tile(TileAddress(level: 0, x: 0, y: 0)) }
         }
         #expect((maker.store as? MemoryTileStore)?.byteCount == 0)
         await maker.queue.close()
@@ -327,16 +327,16 @@ import Testing
     @Test("returns the finest cached coarser tile as a placeholder") func placeholder() async throws
     {
         let maker = TileMaker()
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 500, height: 500)))
         let tile = TileAddress(level: 0, x: 5, y: 2)
-        #expect(picture.placeholder(for: tile) == nil)
-        _ = try await picture.tile(TileAddress(level: 3, x: 0, y: 0))
-        #expect(picture.placeholder(for: tile)?.tile.level == 3)
+        #expect(image.placeholder(for: tile) == nil)
+        _ = try await image.tile(TileAddress(level: 3, x: 0, y: 0))
+        #expect(image.placeholder(for: tile)?.tile.level == 3)
         #expect(
-            picture.placeholder(for: tile)?.region
+            image.placeholder(for: tile)?.region
                 == SampleRegion(x: 40, y: 16, width: 8, height: 8))
-        _ = try await picture.tile(TileAddress(level: 1, x: 2, y: 1))
-        let placeholder = try #require(picture.placeholder(for: tile))
+        _ = try await image.tile(TileAddress(level: 1, x: 2, y: 1))
+        let placeholder = try #require(image.placeholder(for: tile))
         #expect(placeholder.tile == TileAddress(level: 1, x: 2, y: 1))
         #expect(placeholder.region == SampleRegion(x: 32, y: 0, width: 32, height: 32))
         await maker.queue.close()
@@ -344,19 +344,19 @@ import Testing
 
     @Test("limits the size of its cache") func cache() async throws {
         let maker = TileMaker()
-        let picture = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
+        let image = try maker.image(FormulaCodec.file(PixelSize(width: 640, height: 640)))
         let tileByteCount = 64 * 192
-        picture.cache.byteLimit = 20 * tileByteCount
-        for tile in picture.pyramid.tiles {
-            _ = try await picture.tile(tile)
-            #expect(picture.cache.byteCount <= picture.cache.byteLimit)
-            #expect(picture.cachedTile(tile) != nil)
+        image.cache.byteLimit = 20 * tileByteCount
+        for tile in image.pyramid.tiles {
+            _ = try await image.tile(tile)
+            #expect(image.cache.byteCount <= image.cache.byteLimit)
+            #expect(image.cachedTile(tile) != nil)
         }
-        #expect(picture.cache.byteCount > 15 * tileByteCount)
-        picture.cache.byteLimit = tileByteCount
-        #expect(picture.cache.byteCount <= tileByteCount)
-        picture.cache.removeAll()
-        #expect(picture.cache.byteCount == 0)
+        #expect(image.cache.byteCount > 15 * tileByteCount)
+        image.cache.byteLimit = tileByteCount
+        #expect(image.cache.byteCount <= tileByteCount)
+        image.cache.removeAll()
+        #expect(image.cache.byteCount == 0)
         await maker.queue.close()
     }
 
@@ -367,9 +367,9 @@ import Testing
         var limits = DecodeLimits()
         limits.maximumMemoryByteCount = 20_000
         let size = PixelSize(width: 1000, height: 1000)
-        let picture = try maker.image(FormulaCodec.file(size), limits: limits)
+        let image = try maker.image(FormulaCodec.file(size), limits: limits)
         do throws(LoadError) {
-            try await picture.makeTiles()
+            try await image.makeTiles()
             Issue.record("it was not refused")
         } catch {
             guard case .decodingFailed(_, .limitExceeded(.memoryByteCount, _, 20_000)) = error

@@ -53,7 +53,7 @@ final class BackgroundImages: ScrollImages {
         cells = cells.filter { frame.items.contains($0.key) }
         if !options.keepsNeighbours { pending = pending.filter { frame.items.contains($0.item) } }
         for item in frame.items {
-            if cells[item] == nil { cells[item] = cache.picture(item) }
+            if cells[item] == nil { cells[item] = cache.image(item) }
             let shown = cells[item]?.lod
             // An empty cell displays the first image that is ready.
             let timeLeft =
@@ -62,11 +62,11 @@ final class BackgroundImages: ScrollImages {
         }
         guard options.keepsNeighbours else { return }
         for item in scene.neighbours(of: frame.items, Self.neighbourCount) {
-            load(item, frame, timeLeft: .seconds(1), shown: cache.picture(item)?.lod)
+            load(item, frame, timeLeft: .seconds(1), shown: cache.image(item)?.lod)
         }
     }
 
-    func picture(for item: Int) -> ShownImage? { cells[item] }
+    func image(for item: Int) -> ShownImage? { cells[item] }
 
     func end() async {
         queue.cancelAllOperations()
@@ -76,10 +76,10 @@ final class BackgroundImages: ScrollImages {
     private func receive(_ arrival: Arrivals.Item) {
         pending.remove(Key(item: arrival.item, lod: arrival.lod))
         for part in arrival.parts { policy.times.note(part.cost, for: arrival.lod) }
-        let picture = ShownImage(parts: arrival.parts, lod: arrival.lod)
-        if options.keepsNeighbours { cache.insert(picture, arrival.item) }
+        let image = ShownImage(parts: arrival.parts, lod: arrival.lod)
+        if options.keepsNeighbours { cache.insert(image, arrival.item) }
         if policy.swaps(arrival.lod, for: cells[arrival.item]?.lod) {
-            cells[arrival.item] = picture
+            cells[arrival.item] = image
         }
     }
 
@@ -126,29 +126,29 @@ final class Arrivals: Sendable {
 private struct RecentImages {
     let byteLimit: Int
     private var byteCount = 0
-    private var pictures: [Int: ShownImage] = [:]
+    private var images: [Int: ShownImage] = [:]
     /// The items, least recently used first.
     private var order: [Int] = []
 
     init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-    mutating func picture(_ item: Int) -> ShownImage? {
-        guard let picture = pictures[item] else { return nil }
+    mutating func image(_ item: Int) -> ShownImage? {
+        guard let image = images[item] else { return nil }
         touch(item)
-        return picture
+        return image
     }
 
-    mutating func insert(_ picture: ShownImage, _ item: Int) {
-        if let known = pictures[item] {
-            guard picture.lod > known.lod else { return }
+    mutating func insert(_ image: ShownImage, _ item: Int) {
+        if let known = images[item] {
+            guard image.lod > known.lod else { return }
             byteCount -= known.byteCount
         }
-        pictures[item] = picture
-        byteCount += picture.byteCount
+        images[item] = image
+        byteCount += image.byteCount
         touch(item)
         while byteCount > byteLimit, let oldest = order.first {
             order.removeFirst()
-            byteCount -= pictures.removeValue(forKey: oldest)?.byteCount ?? 0
+            byteCount -= images.removeValue(forKey: oldest)?.byteCount ?? 0
         }
     }
 

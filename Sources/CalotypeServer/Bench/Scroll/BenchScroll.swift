@@ -171,12 +171,12 @@ struct BenchScroll: AsyncParsableCommand {
         guard let scene = ScrollScene(run.layout, collection.paths) else { return }
         let store = run.store == .warm ? try ScrollSeries.openStore(kept) : nil
         let ledger = ImageLedger()
-        let pictures = run.design.pictures(scene, ledger, store)
+        let images = run.design.images(scene, ledger, store)
         let benchmark = ScrollBenchmark(
             scene: scene, trace: trace, seconds: seconds, clock: .system())
         ProcessUsage.resetPeak()
         let before = ProcessUsage.processorSeconds
-        var result = await benchmark.play(run, pictures, ledger)
+        var result = await benchmark.play(run, images, ledger)
         result.processorSeconds = ProcessUsage.processorSeconds - before
         result.peakResidentByteCount = ProcessUsage.peakResidentByteCount
         print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))

@@ -27,22 +27,22 @@ struct CellScreen {
 
     /// Draws the images of items; each image that is new on the screen is copied once, as into a
     /// texture.
-    mutating func draw(_ items: Range<Int>, _ pictures: any ScrollImages) {
+    mutating func draw(_ items: Range<Int>, _ images: any ScrollImages) {
         revealedCount += items.count { !self.items.contains($0) }
         self.items = items
         cells = cells.filter { items.contains($0.key) }
         for item in items {
-            guard let picture = pictures.picture(for: item), !picture.parts.isEmpty else {
+            guard let image = images.image(for: item), !image.parts.isEmpty else {
                 cells[item] = nil
                 continue
             }
             let known = cells[item]?.parts ?? []
-            for part in picture.parts where !known.contains(ObjectIdentifier(part)) {
+            for part in image.parts where !known.contains(ObjectIdentifier(part)) {
                 upload(part.image)
                 ledger.show(part)
             }
             cells[item] = Cell(
-                parts: Set(picture.parts.map(ObjectIdentifier.init)), isSharp: picture.isSharp)
+                parts: Set(image.parts.map(ObjectIdentifier.init)), isSharp: image.isSharp)
         }
     }
 

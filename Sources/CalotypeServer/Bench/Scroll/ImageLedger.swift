@@ -144,7 +144,7 @@ final class ImageLedger: Sendable {
         var options = request.options
         options.box = size
         options.mode = .stretch
-        let picture = try source.image(options)
+        let image = try source.image(options)
         let key = ImageKey(original: .named(path), options: options)
         var tiles: [LoadedImage] = []
         for y in stride(from: 0, to: size.height, by: side) {
@@ -154,7 +154,7 @@ final class ImageLedger: Sendable {
                     height: min(side, size.height - y))
                 tiles.append(
                     LoadedImage(
-                        picture.cut(part), key: key, originalSize: source.pixelSize,
+                        image.cut(part), key: key, originalSize: source.pixelSize,
                         cost: start.duration(to: .now)))
             }
         }

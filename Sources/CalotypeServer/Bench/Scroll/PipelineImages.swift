@@ -12,7 +12,7 @@ internal import Logging
 /// level of detail for which there is time.
 final class PipelineImages: ScrollImages {
     private struct Cell {
-        var picture: ShownImage?
+        var image: ShownImage?
         var tasks: [LOD: Task<Void, Never>] = [:]
     }
 
@@ -67,7 +67,7 @@ final class PipelineImages: ScrollImages {
         prefetcher.update(visible: frame.visible, velocity: frame.velocity)
     }
 
-    func picture(for item: Int) -> ShownImage? { cells[item]?.picture }
+    func image(for item: Int) -> ShownImage? { cells[item]?.image }
 
     func end() async {
         prefetcher.stop()
@@ -110,13 +110,13 @@ final class PipelineImages: ScrollImages {
         }
     }
 
-    private func show(_ picture: ShownImage, _ item: Int) {
+    private func show(_ image: ShownImage, _ item: Int) {
         guard let cell = cells[item],
-            LODPolicy().swaps(picture.lod, for: cell.picture?.lod)
+            LODPolicy().swaps(image.lod, for: cell.image?.lod)
         else { return }
-        cells[item]?.picture = picture
+        cells[item]?.image = image
         // Loads at a lower level of detail are obsolete.
-        for (lod, task) in cell.tasks where lod < picture.lod {
+        for (lod, task) in cell.tasks where lod < image.lod {
             task.cancel()
             cells[item]?.tasks[lod] = nil
         }

@@ -22,15 +22,15 @@ struct ScrollBenchmark {
     ///
     /// - Parameters:
     ///   - run: The description of the run, with the frame rate.
-    ///   - pictures: The design, which loads the images.
-    ///   - ledger: The statistics of `pictures`.
+    ///   - images: The design, which loads the images.
+    ///   - ledger: The statistics of `images`.
     /// - Returns: The measurements, without those of the process.
     func play(
-        _ run: ScrollRun, _ pictures: any ScrollImages, _ ledger: ImageLedger
+        _ run: ScrollRun, _ images: any ScrollImages, _ ledger: ImageLedger
     ) async -> ScrollResult {
         var result = ScrollResult(run)
-        show(pictures, ledger, &result)
-        await pictures.end()
+        show(images, ledger, &result)
+        await images.end()
         result.decodedCount = ledger.decoded.count
         result.decodedByteCount = ledger.decoded.byteCount
         result.unshownCount = ledger.unshown.count
@@ -40,13 +40,13 @@ struct ScrollBenchmark {
     }
 
     private func show(
-        _ pictures: any ScrollImages, _ ledger: ImageLedger, _ result: inout ScrollResult
+        _ images: any ScrollImages, _ ledger: ImageLedger, _ result: inout ScrollResult
     ) {
         let end = min(trace.duration, seconds)
         let rate = Double(result.run.rate)
         var rests = trace.rests(until: end).map { RestWatch($0) }
         var screen = CellScreen(ledger)
-        result.openingSeconds = open(&screen, pictures, rate)
+        result.openingSeconds = open(&screen, images, rate)
         let first = screen.revealedCount
         let start = clock.now()
         var frame = 0
@@ -55,14 +55,14 @@ struct ScrollBenchmark {
             clock.wait(start + .seconds(time))
             let next = ScrollFrame(
                 scene, offset: trace.offset(at: time), velocity: velocity(at: time))
-            pictures.update(next)
-            screen.draw(next.items, pictures)
+            images.update(next)
+            screen.draw(next.items, images)
             let now = (clock.now() - start) / .seconds(1)
             for index in rests.indices { rests[index].record(screen, from: time, until: now) }
             result.cellFrameCount += screen.items.count
             result.popInCount += screen.emptyCount
             result.unsharpCount += screen.unsharpCount
-            result.peakPictureByteCount = max(result.peakPictureByteCount, ledger.liveByteCount())
+            result.peakImageByteCount = max(result.peakImageByteCount, ledger.liveByteCount())
             let following = max(frame + 1, Int((now * rate).rounded(.up)))
             result.missedFrameCount += following - frame - 1
             frame = following
@@ -76,14 +76,14 @@ struct ScrollBenchmark {
     ///
     /// - Returns: The time that this took, in seconds.
     private func open(
-        _ screen: inout CellScreen, _ pictures: any ScrollImages, _ rate: Double
+        _ screen: inout CellScreen, _ images: any ScrollImages, _ rate: Double
     ) -> Double {
         let start = clock.now()
         let frame = ScrollFrame(scene, offset: trace.offset(at: 0), velocity: 0)
         var number = 0.0
         while true {
-            pictures.update(frame)
-            screen.draw(frame.items, pictures)
+            images.update(frame)
+            screen.draw(frame.items, images)
             let time = (clock.now() - start) / .seconds(1)
             if screen.isSharp || time >= Self.maximumOpening { return time }
             number = max(number + 1, (time * rate).rounded(.up))

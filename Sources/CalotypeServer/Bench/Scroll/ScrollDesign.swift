@@ -38,7 +38,7 @@ enum ScrollDesign: String, CaseIterable, Codable {
     ///   - ledger: The statistics of decoded images.
     ///   - store: The store of a run with a warm store.
     /// - Returns: The implementation, with no image loaded.
-    func pictures(
+    func images(
         _ scene: ScrollScene, _ ledger: ImageLedger, _ store: RenditionStore?
     ) -> any ScrollImages {
         typealias Options = BackgroundImages.Options

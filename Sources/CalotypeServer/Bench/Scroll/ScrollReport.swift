@@ -69,7 +69,7 @@ struct ScrollReport {
             percent(result.missedShare), percent(result.popInShare),
             percent(result.unsharpShare), time(0.5), time(0.95),
             "\(result.neverSharpCount)", milliseconds(result.openingSeconds),
-            percent(result.unshownShare), mebibytes(result.peakPictureByteCount),
+            percent(result.unshownShare), mebibytes(result.peakImageByteCount),
             mebibytes(result.peakResidentByteCount),
             String(format: "%.1f s", result.processorSeconds),
         ]
@@ -126,7 +126,7 @@ struct ScrollReport {
             .init("decodedByteCount", .integer(result.decodedByteCount)),
             .init("unshown", .integer(result.unshownCount)),
             .init("unshownByteCount", .integer(result.unshownByteCount)),
-            .init("peakPictureByteCount", .integer(result.peakPictureByteCount)),
+            .init("peakPictureByteCount", .integer(result.peakImageByteCount)),
             .init("peakResidentByteCount", .integer(result.peakResidentByteCount)),
             .init("processorSeconds", .number(result.processorSeconds)),
         ])

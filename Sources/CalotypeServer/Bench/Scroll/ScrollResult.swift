@@ -39,7 +39,7 @@ struct ScrollResult: Hashable, Codable {
     var decodedByteCount = 0
     var unshownCount = 0
     var unshownByteCount = 0
-    var peakPictureByteCount = 0
+    var peakImageByteCount = 0
     var peakResidentByteCount = 0
     var processorSeconds = 0.0
     /// The errors of images that could not be loaded, by path.
@@ -70,7 +70,7 @@ extension ScrollResult {
             decodedByteCount += result.decodedByteCount
             unshownCount += result.unshownCount
             unshownByteCount += result.unshownByteCount
-            peakPictureByteCount = max(peakPictureByteCount, result.peakPictureByteCount)
+            peakImageByteCount = max(peakImageByteCount, result.peakImageByteCount)
             peakResidentByteCount = max(peakResidentByteCount, result.peakResidentByteCount)
             processorSeconds += result.processorSeconds
             failures.merge(result.failures) { $1 }

@@ -98,7 +98,7 @@ protocol ScrollImages: AnyObject {
     /// Performs the work of the drawing thread before a frame.
     func update(_ frame: ScrollFrame)
     /// The image displayed in the cell of a visible item; `nil` for an empty cell.
-    func picture(for item: Int) -> ShownImage?
+    func image(for item: Int) -> ShownImage?
     /// Cancels all loads and waits for them to finish.
     func end() async
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 final class SynchronousImages: ScrollImages {
     private let scene: ScrollScene
     private let ledger: ImageLedger
-    private var pictures: [Int: LoadedImage] = [:]
+    private var images: [Int: LoadedImage] = [:]
 
     init(_ scene: ScrollScene, _ ledger: ImageLedger) {
         self.scene = scene
@@ -18,14 +18,14 @@ final class SynchronousImages: ScrollImages {
     }
 
     func update(_ frame: ScrollFrame) {
-        pictures = pictures.filter { frame.items.contains($0.key) }
-        for item in frame.items where pictures[item] == nil {
-            pictures[item] = ledger.decode(ImageRequest(path: scene.paths[item]))
+        images = images.filter { frame.items.contains($0.key) }
+        for item in frame.items where images[item] == nil {
+            images[item] = ledger.decode(ImageRequest(path: scene.paths[item]))
         }
     }
 
-    func picture(for item: Int) -> ShownImage? {
-        pictures[item].map { ShownImage(parts: [$0], lod: .exact) }
+    func image(for item: Int) -> ShownImage? {
+        images[item].map { ShownImage(parts: [$0], lod: .exact) }
     }
 
     func end() async {}
@@ -56,7 +56,7 @@ final class TaggedImages: ScrollImages {
     private let queue = OperationQueue()
     private let arrived = Files()
     private var requested: Set<Int> = []
-    private var pictures: [Int: LoadedImage] = [:]
+    private var images: [Int: LoadedImage] = [:]
 
     init(_ scene: ScrollScene, _ ledger: ImageLedger) {
         self.scene = scene
@@ -66,11 +66,11 @@ final class TaggedImages: ScrollImages {
 
     func update(_ frame: ScrollFrame) {
         requested = requested.filter { frame.items.contains($0) }
-        pictures = pictures.filter { frame.items.contains($0.key) }
-        for (item, bytes) in arrived.take() where requested.contains(item) && pictures[item] == nil
+        images = images.filter { frame.items.contains($0.key) }
+        for (item, bytes) in arrived.take() where requested.contains(item) && images[item] == nil
         {
             let path = scene.paths[item]
-            pictures[item] = ledger.decode(ImageRequest(path: path), path, bytes)
+            images[item] = ledger.decode(ImageRequest(path: path), path, bytes)
         }
         for item in frame.items where requested.insert(item).inserted {
             let path = scene.paths[item]
@@ -80,8 +80,8 @@ final class TaggedImages: ScrollImages {
         }
     }
 
-    func picture(for item: Int) -> ShownImage? {
-        pictures[item].map { ShownImage(parts: [$0], lod: .exact) }
+    func image(for item: Int) -> ShownImage? {
+        images[item].map { ShownImage(parts: [$0], lod: .exact) }
     }
 
     func end() async {

@@ -7,7 +7,7 @@ internal import EncodedImages
 /// Format lists.
 /// - SeeAlso: CIPA DC-007, *Multi-Picture Format*, 5.2.
 enum JPEGGainMapReader {
-    static let multiPictureName = Array("MPF\0".utf8)
+    static let multiImageName = Array("MPF\0".utf8)
     static let isoName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
     /// The tag of the list of images (MP Entry).
     private static let listTag = 0xB002
@@ -45,7 +45,7 @@ enum JPEGGainMapReader {
             let entries = entries(body)
             guard entries.count > 1 else { continue }
             // Offsets are relative to the byte order mark.
-            let origin = segment.body.lowerBound + multiPictureName.count
+            let origin = segment.body.lowerBound + multiImageName.count
             return entries.dropFirst().compactMap { entry in
                 let start = origin + entry.offset
                 let end = start + entry.byteCount
@@ -60,7 +60,7 @@ enum JPEGGainMapReader {
 
     /// Reads the list of images in the body of a segment.
     private static func entries(_ body: Span<UInt8>) -> [(byteCount: Int, offset: Int)] {
-        guard let rest = JPEGMetadata.content(body, 0..<body.count, multiPictureName),
+        guard let rest = JPEGMetadata.content(body, 0..<body.count, multiImageName),
             rest.count > 8
         else { return [] }
         let block = body.extracting(rest)

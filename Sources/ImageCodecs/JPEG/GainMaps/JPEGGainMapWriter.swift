@@ -62,7 +62,7 @@ enum JPEGGainMapWriter {
         guard let place = place(base.span) else { return base }
         let byteCount = base.count + listByteCount
         let origin = place + listOriginOffset
-        var list = JPEGGainMapReader.multiPictureName + Array("MM".utf8)
+        var list = JPEGGainMapReader.multiImageName + Array("MM".utf8)
         func append(_ values: (Int, byteCount: Int)...) {
             for value in values { list.append(value.0, byteCount: value.byteCount) }
         }

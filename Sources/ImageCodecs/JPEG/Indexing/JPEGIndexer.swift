@@ -105,7 +105,7 @@ private struct IndexRecorder: ComponentSink {
     }
 
     func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? { nil }
-    func begin(_ picture: ShrunkImage) {}
+    func begin(_ image: ShrunkImage) {}
     func append(_ row: Span<UInt8>, component: Int) {}
 }
 #endif

@@ -21,25 +21,25 @@ struct LowFrequencyRows {
     /// Allocates the buffers.
     ///
     /// - Parameters:
-    ///   - picture: the image to deliver.
+    ///   - image: the image to deliver.
     ///   - components: the components of the scan.
     ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
-    init(_ picture: ShrunkImage, _ components: [Int], blocks: [(across: Int, down: Int)]) {
+    init(_ image: ShrunkImage, _ components: [Int], blocks: [(across: Int, down: Int)]) {
         var count = 0
         var rows: [[LowFrequencyRow]] = []
         for (component, blocks) in zip(components, blocks) {
             rows.append([])
             for _ in 0..<blocks.down {
                 let row = LowFrequencyRow(
-                    blockSide: picture.blockSides[component], blockCount: blocks.across,
-                    quantization: picture.quantization[component], start: count)
+                    blockSide: image.blockSides[component], blockCount: blocks.across,
+                    quantization: image.quantization[component], start: count)
                 rows[rows.count - 1].append(row)
                 count += row.count
             }
         }
         self.rows = rows
         self.components = components
-        sizes = components.map { picture.size(of: $0) }
+        sizes = components.map { image.size(of: $0) }
         delivered = components.map { _ in 0 }
         let sampleCount = rows.joined().reduce(0) { max($0, $1.sampleCount) }
         samples = Array(repeating: 0, count: sampleCount)
@@ -70,12 +70,12 @@ struct LowFrequencyRows {
 
 extension ProgressiveImage {
     func deliver(
-        _ picture: ShrunkImage, _ cancellation: CancellationFlag?,
+        _ image: ShrunkImage, _ cancellation: CancellationFlag?,
         into sink: inout some ComponentSink & ~Copyable
     ) throws(CodecError) {
-        let frame = picture.frame
+        let frame = image.frame
         var rows = LowFrequencyRows(
-            picture, Array(components.indices),
+            image, Array(components.indices),
             blocks: components.indices.map {
                 (components[$0].blocksAcross, frame.components[$0].verticalSampling)
             })

@@ -19,17 +19,17 @@ struct ProgressiveAC {
 
     /// - Parameters:
     ///   - scan: a scan with one component; an MCU is a block.
-    ///   - picture: the coefficients.
+    ///   - image: the coefficients.
     ///   - mcusAcross: MCUs in a row.
     ///   - makesTable: whether there are enough blocks to outweigh the cost of a table.
     init(
-        _ scan: JPEGScan, _ picture: ProgressiveImage, mcusAcross: Int, makesTable: Bool
+        _ scan: JPEGScan, _ image: ProgressiveImage, mcusAcross: Int, makesTable: Bool
     ) {
         acTable = scan.components[0].acTable
         band = scan.spectralSelection
         isFirst = scan.highBit == 0
         lowBit = scan.lowBit
-        let component = picture.components[scan.components[0].frameIndex]
+        let component = image.components[scan.components[0].frameIndex]
         self.component = component
         kept = component.keptIndices.indices.reduce(0) {
             component.keptIndices[$1] >= 0 ? $0 | 1 << UInt64($1) : $0
@@ -53,10 +53,10 @@ struct ProgressiveAC {
     /// - Returns: whether the data is complete and valid.
     func read(
         _ mcus: Range<Int>, _ cursor: inout BitCursor,
-        into picture: inout ProgressiveImage
+        into image: inout ProgressiveImage
     ) -> Bool {
-        unsafe picture.coefficients.withUnsafeMutableBufferPointer { coefficients in
-            unsafe picture.nonZero.withUnsafeMutableBufferPointer { nonZero in
+        unsafe image.coefficients.withUnsafeMutableBufferPointer { coefficients in
+            unsafe image.nonZero.withUnsafeMutableBufferPointer { nonZero in
                 guard let coefficients = coefficients.baseAddress,
                     let nonZero = nonZero.baseAddress
                 else { return false }

@@ -69,12 +69,12 @@ struct ProgressiveDC {
     ///
     /// - Parameters:
     ///   - scan: the scan.
-    ///   - picture: the layout of the coefficients.
+    ///   - image: the layout of the coefficients.
     ///   - grid: the division of the scan into MCUs.
     ///   - makesPairs: whether there are enough blocks to outweigh the cost of a table of
     ///     pairs.
     init(
-        _ scan: JPEGScan, _ picture: ProgressiveImage, _ grid: JPEGScan.Grid,
+        _ scan: JPEGScan, _ image: ProgressiveImage, _ grid: JPEGScan.Grid,
         makesPairs: Bool
     ) {
         isFirst = scan.highBit == 0
@@ -84,7 +84,7 @@ struct ProgressiveDC {
         self.dcTables = dcTables
         var mcuBlocks: [MCUBlock] = []
         for (index, blocks) in grid.blocks.enumerated() {
-            let component = picture.components[scan.components[index].frameIndex]
+            let component = image.components[scan.components[index].frameIndex]
             let size = component.blockSide * component.blockSide
             for row in 0..<blocks.down {
                 for column in 0..<blocks.across {
@@ -144,10 +144,10 @@ struct ProgressiveDC {
     /// - Returns: whether the data is complete and valid.
     func read(
         _ mcus: Range<Int>, _ cursor: inout BitCursor,
-        into picture: inout ProgressiveImage
+        into image: inout ProgressiveImage
     ) -> Bool {
         var predictors = [Int](repeating: 0, count: dcTables.count)
-        return unsafe picture.coefficients.withUnsafeMutableBufferPointer { target in
+        return unsafe image.coefficients.withUnsafeMutableBufferPointer { target in
             unsafe predictors.withUnsafeMutableBufferPointer { predictors in
                 guard let target = target.baseAddress else { return false }
                 return unsafe withBlocks(target, predictors.baseAddress) { blocks in

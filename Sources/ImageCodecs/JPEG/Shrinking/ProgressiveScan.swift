@@ -16,21 +16,21 @@ struct ProgressiveScan {
     /// Decodes the scan.
     ///
     /// - Parameters:
-    ///   - picture: receives the coefficients.
+    ///   - image: receives the coefficients.
     ///   - minimumBlocksForTable: the minimum number of blocks for which optional tables are
     ///     built.
     /// - Throws: ``ShrinkingError/notHandled`` if the data is damaged or truncated.
     func read(
-        into picture: inout ProgressiveImage, minimumBlocksForTable: Int
+        into image: inout ProgressiveImage, minimumBlocksForTable: Int
     ) throws(ShrinkingError) {
         let makesTables = grid.mcuCount >= minimumBlocksForTable
         if scan.spectralSelection.lowerBound > 0 {
             let band = ProgressiveAC(
-                scan, picture, mcusAcross: grid.mcusAcross, makesTable: makesTables)
-            try readSegments { mcus, cursor in band.read(mcus, &cursor, into: &picture) }
+                scan, image, mcusAcross: grid.mcusAcross, makesTable: makesTables)
+            try readSegments { mcus, cursor in band.read(mcus, &cursor, into: &image) }
         } else {
-            let first = ProgressiveDC(scan, picture, grid, makesPairs: makesTables)
-            try readSegments { mcus, cursor in first.read(mcus, &cursor, into: &picture) }
+            let first = ProgressiveDC(scan, image, grid, makesPairs: makesTables)
+            try readSegments { mcus, cursor in first.read(mcus, &cursor, into: &image) }
         }
     }
 

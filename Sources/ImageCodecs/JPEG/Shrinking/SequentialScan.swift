@@ -41,7 +41,7 @@ struct SequentialScan {
     ///   - windowByteCount: the number of bytes to process at a time; more if a row of MCUs, or
     ///     a segment between restart markers, is larger.
     ///   - memoryByteCount: the limit of the memory for that.
-    ///   - picture: the image to deliver.
+    ///   - image: the image to deliver.
     ///   - cancellation: stops decoding early.
     ///   - releaseInput: releases the memory of a range of the file that has been read.
     ///   - sink: consumes the rows.
@@ -50,12 +50,12 @@ struct SequentialScan {
     ///   after some rows.
     func read(
         _ file: Span<UInt8>, windowByteCount: Int, memoryByteCount: Int,
-        _ picture: ShrunkImage, _ cancellation: CancellationFlag?,
+        _ image: ShrunkImage, _ cancellation: CancellationFlag?,
         _ releaseInput: (@Sendable (Range<Int>) -> Void)?,
         into sink: inout some ComponentSink & ~Copyable
     ) throws(ShrinkingError) -> Int {
         var rows = LowFrequencyRows(
-            picture, scan.components.map(\.frameIndex),
+            image, scan.components.map(\.frameIndex),
             blocks: grid.blocks.map { ($0.across * grid.mcusAcross, $0.down) })
         var reader = LowFrequencyReader(
             tables, mcuBlocks: mcuBlocks(rows), rows: rows.rows.map { $0[0] })

@@ -34,7 +34,7 @@ protocol ComponentSink: ~Copyable {
         _ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace
     ) throws(CodecError) -> [Int]?
     /// Called once, before the first row.
-    mutating func begin(_ picture: ShrunkImage) throws(CodecError)
+    mutating func begin(_ image: ShrunkImage) throws(CodecError)
     /// Called for each row of MCUs of a sequential scan, with the reader that has located it.
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>)
@@ -79,13 +79,13 @@ struct ShrinkingDecoder {
         guard let sides = try blockSides(frame, scanReader.colorSpace, &sink) else {
             throw .notHandled
         }
-        var picture = ShrunkImage(
+        var image = ShrunkImage(
             frame: frame, colorSpace: scanReader.colorSpace, isInverted: scanReader.isInverted,
             blockSides: sides, quantization: [])
         if frame.isProgressive {
-            try decodeProgressive(first, &picture, &scanReader, file, into: &sink)
+            try decodeProgressive(first, &image, &scanReader, file, into: &sink)
         } else {
-            try decodeSequential(first, &picture, &scanReader, file, into: &sink)
+            try decodeSequential(first, &image, &scanReader, file, into: &sink)
         }
     }
 
@@ -105,33 +105,33 @@ struct ShrinkingDecoder {
     }
 
     private func begin(
-        _ picture: ShrunkImage, _ sink: inout some ComponentSink & ~Copyable
+        _ image: ShrunkImage, _ sink: inout some ComponentSink & ~Copyable
     ) throws(ShrinkingError) {
-        try ShrinkingError.wrap { () throws(CodecError) in try sink.begin(picture) }
+        try ShrinkingError.wrap { () throws(CodecError) in try sink.begin(image) }
     }
 
     // MARK: Sequential
 
     private func decodeSequential(
-        _ first: JPEGScan, _ picture: inout ShrunkImage, _ scanReader: inout JPEGScanReader,
+        _ first: JPEGScan, _ image: inout ShrunkImage, _ scanReader: inout JPEGScanReader,
         _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
     ) throws(ShrinkingError) {
-        let frame = picture.frame
+        let frame = image.frame
         // Components with scans of their own are buffered as a whole.
         let isInterleaved = first.components.count == frame.components.count
-        let left = limits.maximumMemoryByteCount - (isInterleaved ? 0 : picture.sampleCount)
+        let left = limits.maximumMemoryByteCount - (isInterleaved ? 0 : image.sampleCount)
         let window = min(windowByteCount, file.count)
         guard window * SequentialScan.byteCountPerByte <= left else { throw .notHandled }
-        try begin(picture, &sink)
+        try begin(image, &sink)
         var next: JPEGScan? = first
         var missing = Set(frame.components.indices)
         while let scan = next {
             for component in scan.components where missing.remove(component.frameIndex) == nil {
                 throw .notHandled
             }
-            picture.quantization = scanReader.quantization.map { $0 ?? [] }
+            image.quantization = scanReader.quantization.map { $0 ?? [] }
             let end = try SequentialScan(scan, frame).read(
-                file, windowByteCount: window, memoryByteCount: left, picture, cancellation,
+                file, windowByteCount: window, memoryByteCount: left, image, cancellation,
                 releaseInput, into: &sink)
             scanReader.skip(to: end)
             // Data after the last scan is ignored.
@@ -144,14 +144,14 @@ struct ShrinkingDecoder {
 
     /// Decodes the scans with coefficients that are kept, and skips the others.
     private func decodeProgressive(
-        _ first: JPEGScan, _ picture: inout ShrunkImage, _ scanReader: inout JPEGScanReader,
+        _ first: JPEGScan, _ image: inout ShrunkImage, _ scanReader: inout JPEGScanReader,
         _ file: Span<UInt8>, into sink: inout some ComponentSink & ~Copyable
     ) throws(ShrinkingError) {
-        let frame = picture.frame
+        let frame = image.frame
         try check(
             .memoryByteCount,
-            ProgressiveImage.byteCount(frame, blockSides: picture.blockSides))
-        var coefficients = ProgressiveImage(frame, blockSides: picture.blockSides)
+            ProgressiveImage.byteCount(frame, blockSides: image.blockSides))
+        var coefficients = ProgressiveImage(frame, blockSides: image.blockSides)
         var next: JPEGScan? = first
         var count = 0
         while let scan = next {
@@ -173,10 +173,10 @@ struct ShrinkingDecoder {
             next = coefficients.isComplete(asDraft: isDraft) ? nil : try scanReader.next(file)
         }
         guard coefficients.hasEveryFirstCoefficient else { throw .notHandled }
-        picture.quantization = scanReader.quantization.map { $0 ?? [] }
-        try begin(picture, &sink)
+        image.quantization = scanReader.quantization.map { $0 ?? [] }
+        try begin(image, &sink)
         try ShrinkingError.wrap { () throws(CodecError) in
-            try coefficients.deliver(picture, cancellation, into: &sink)
+            try coefficients.deliver(image, cancellation, into: &sink)
         }
     }
 

@@ -9,7 +9,7 @@ internal import Pixels
 struct ShrunkImageSink: ComponentSink, ~Copyable {
     var rows: RowSink
     private let profile: ColorProfile
-    private var picture: ShrunkImage?
+    private var image: ShrunkImage?
     private var rgbRows: RGBRows?
 
     init(_ rows: consuming RowSink, _ profile: ColorProfile) {
@@ -23,19 +23,19 @@ struct ShrunkImageSink: ComponentSink, ~Copyable {
         try rows.choose { ShrinkChoice($0).blockSides(frame, space) }
     }
 
-    mutating func begin(_ picture: ShrunkImage) throws(CodecError) {
-        self.picture = picture
-        let frame = picture.frame
+    mutating func begin(_ image: ShrunkImage) throws(CodecError) {
+        self.image = image
+        let frame = image.frame
         rows.report = DecodeReport(
-            decoder: "shrinking", shrinkFactors: picture.blockSides.map { 8 / $0 })
-        switch picture.colorSpace {
+            decoder: "shrinking", shrinkFactors: image.blockSides.map { 8 / $0 })
+        switch image.colorSpace {
         case .gray:
-            try rows.begin(picture.size(of: 0), .gray8, profile)
+            try rows.begin(image.size(of: 0), .gray8, profile)
         case .yCbCr:
             let planes = frame.components.enumerated().map { index, component in
-                let scale = Double(picture.blockSides[index]) / 8
+                let scale = Double(image.blockSides[index]) / 8
                 return SourcePlane(
-                    size: picture.size(of: index),
+                    size: image.size(of: index),
                     horizontalScale: scale * Double(component.horizontalSampling)
                         / Double(frame.maximumHorizontalSampling),
                     verticalScale: scale * Double(component.verticalSampling)
@@ -43,14 +43,14 @@ struct ShrunkImageSink: ComponentSink, ~Copyable {
             }
             try rows.beginYCbCr(planes, profile)
         case .rgb, .cmyk, .ycck:
-            let isRGB = picture.colorSpace == .rgb
-            try rows.begin(picture.size(of: 0), .rgb8, isRGB ? profile : .sRGB)
-            rgbRows = try RGBRows(picture, isRGB ? .sRGB : profile)
+            let isRGB = image.colorSpace == .rgb
+            try rows.begin(image.size(of: 0), .rgb8, isRGB ? profile : .sRGB)
+            rgbRows = try RGBRows(image, isRGB ? .sRGB : profile)
         }
     }
 
     mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
-        switch picture?.colorSpace {
+        switch image?.colorSpace {
         case .gray: try rows.append(row)
         case .yCbCr: try rows.append(row, plane: component)
         default:
@@ -66,18 +66,18 @@ struct ShrunkImageSink: ComponentSink, ~Copyable {
 /// Interleaves the rows of components of equal size to rows of RGB.
 private struct RGBRows: ~Copyable {
     private(set) var row: [UInt8]
-    private let picture: ShrunkImage
+    private let image: ShrunkImage
     private let conversion: CMYKConversion
     private var pending: [[[UInt8]]]
     private var next: [Int]
 
-    init(_ picture: ShrunkImage, _ profile: ColorProfile) throws(CodecError) {
-        self.picture = picture
-        conversion = try CMYKConversion(profile, isInverted: picture.isInverted)
-        let count = picture.blockSides.count
+    init(_ image: ShrunkImage, _ profile: ColorProfile) throws(CodecError) {
+        self.image = image
+        conversion = try CMYKConversion(profile, isInverted: image.isInverted)
+        let count = image.blockSides.count
         pending = Array(repeating: [], count: count)
         next = Array(repeating: 0, count: count)
-        row = Array(repeating: 0, count: picture.size(of: 0).width * 3)
+        row = Array(repeating: 0, count: image.size(of: 0).width * 3)
     }
 
     mutating func append(_ row: Span<UInt8>, component: Int) {
@@ -98,7 +98,7 @@ private struct RGBRows: ~Copyable {
             }
         }
         let width = row.count / 3
-        if picture.colorSpace == .rgb {
+        if image.colorSpace == .rgb {
             for x in 0..<width {
                 for c in 0..<3 { row[x * 3 + c] = parts[c][x] }
             }
@@ -107,7 +107,7 @@ private struct RGBRows: ~Copyable {
         var cmyk = [UInt8](repeating: 0, count: width * 4)
         for x in 0..<width {
             for c in 0..<4 { cmyk[x * 4 + c] = parts[c][x] }
-            if picture.colorSpace == .ycck { Self.convertYCC(&cmyk, x * 4) }
+            if image.colorSpace == .ycck { Self.convertYCC(&cmyk, x * 4) }
         }
         conversion.convert(cmyk.span, into: &row)
     }
