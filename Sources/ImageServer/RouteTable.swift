@@ -46,13 +46,15 @@ struct RouteTable: Sendable {
                 CoverRoute(
                     library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
                     limiter: s.limiter))
-            if s.allowsMarks { routes.append(MarkRoute(library: library)) }
+            routes.append(
+                DuplicateRoute(library: library, queue: s.queues.folders, limiter: s.limiter))
+            if s.allowsMarks { routes.append(MarkRoute(library: library, queue: s.queues.folders)) }
         }
         routes += [
             DownloadRoute(
                 downloads: s.downloads, originals: s.originals, renditions: s.renditions,
                 negotiation: s.negotiation, grammar: s.grammar, outgoing: s.outgoing,
-                limiter: s.limiter),
+                limiter: s.limiter, library: s.library),
             TileRoute(originals: s.originals, tiles: s.tiles, hot: s.hotResponder),
             InformationRoute(originals: s.originals, pipeline: s.pipeline),
             PlaceholderRoute(originals: s.originals, pipeline: s.pipeline),

@@ -36,6 +36,7 @@ package final class PhotoLibrary: Sendable {
     private let source: any LibrarySource
     private let store: LibraryStore
     private let selections: SelectionStore
+    private let finder: DuplicateFinder
     /// One thread scans; the others remain for requests.
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
@@ -60,6 +61,10 @@ package final class PhotoLibrary: Sendable {
         store = try LibraryStore(directory: directory, root: source.root, logger: logger)
         selections = try SelectionStore(
             directory: directory, root: source.root, logger: logger)
+        finder = DuplicateFinder(source: source, store: store, queue: queue) {
+            [root = source.root] () throws(LoadError) in
+            try HashStore(directory: directory, root: root, logger: logger)
+        }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -82,7 +87,9 @@ package final class PhotoLibrary: Sendable {
             let indexer = LibraryIndexer(
                 source: source, store: store, queue: queue, apply: { [self] in apply($0) },
                 progress: { [self] progress in state.withLock { $0.progress = progress } })
+            async let duplicates: Void = finder.run()
             await indexer.run(wakes, wake)
+            await duplicates
         }
         store.close()
         selections.close()
@@ -171,10 +178,7 @@ package final class PhotoLibrary: Sendable {
             let files =
                 ids.map { store.images($0) }
                 ?? store.images(range, offset: offset, limit: limit)
-            return files.map {
-                let identity = $0.identity(in: root)
-                return LibraryImage($0, store.marks.mark(of: identity, at: $0.path), root: root)
-            }
+            return files.map { LibraryImage($0, store.mark(of: $0), root: root) }
         }
     }
 
@@ -189,11 +193,46 @@ package final class PhotoLibrary: Sendable {
     package func mark(
         _ paths: [String], _ change: MarkChange
     ) async throws(LoadError) -> [String] {
-        let unknown = try await queue.run(.visible, continuing: true) {
+        let result = try await queue.run(.visible, continuing: true) {
             [store] () throws(LoadError) in store.mark(paths, change)
         }
-        guard let unknown else { throw .storeFailed(reason: "the marks could not be written") }
-        return unknown
+        guard let result else { throw .storeFailed(reason: "the marks could not be written") }
+        apply(result.changes)
+        return result.unknown
+    }
+
+    /// The images of a folder that are favourites or rated, by the user or else by the file.
+    ///
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func marks(
+        inFolder path: String
+    ) async throws(LoadError) -> [(name: String, mark: ImageMark)] {
+        try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.files(inFolder: path).files.values.compactMap { row in
+                let file = LibraryStore.KnownFile(row: row, folder: path)
+                var mark = store.mark(of: file)
+                mark.rating = mark.rating ?? row.rating
+                return mark.isEmpty ? nil : (row.name, mark)
+            }
+        }
+    }
+
+    /// What the user has said about images, in the order of their paths in the library.
+    ///
+    /// - Returns: `nil` if one of the images is not in the library.
+    /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
+    package func marks(
+        of paths: [String]
+    ) async throws(LoadError) -> [(identity: FileIdentity, mark: ImageMark)]? {
+        let root = source.root
+        return try await queue.run(.visible) { [store] () throws(LoadError) in
+            var marks: [(identity: FileIdentity, mark: ImageMark)] = []
+            for path in paths {
+                guard let file = store.image(at: path) else { return nil }
+                marks.append((file.identity(in: root), store.mark(of: file)))
+            }
+            return marks
+        }
     }
 
     /// The newest images of folders, with those inside them.
@@ -223,6 +262,31 @@ package final class PhotoLibrary: Sendable {
         try await queue.run(.visible) { [store] () throws(LoadError) in
             store.completions(text, limit: limit)
         }
+    }
+
+    /// Groups of images that look alike or whose files are equal.
+    ///
+    /// The first call starts the comparison, which decodes all images at a low priority.
+    ///
+    /// - Parameters:
+    ///   - offset: the number of groups to leave out.
+    ///   - limit: the maximum number of groups.
+    /// - Returns: what has been found so far.
+    /// - Throws: `LoadError/storeFailed(reason:)` if the database of hashes cannot be opened,
+    ///   `LoadError/cancelled`, `LoadError/queueFull`.
+    package func duplicates(
+        offset: Int, limit: Int
+    ) async throws(LoadError) -> LibraryDuplicates {
+        let state = finder.state(state.withLock { $0.timeline.generation })
+        if let failure = state.failure { throw failure }
+        let chosen = state.groups.dropFirst(offset).prefix(limit)
+        let root = source.root
+        let groups = try await queue.run(.visible) { [store] () throws(LoadError) in
+            chosen.compactMap { store.group($0, root: root) }
+        }
+        return LibraryDuplicates(
+            isComplete: state.isComplete && status.isComplete, readCount: state.readCount,
+            totalCount: state.totalCount, groupCount: state.groups.count, groups: groups)
     }
 
     // MARK: Selections
@@ -281,7 +345,7 @@ package final class PhotoLibrary: Sendable {
         let ids = Array(inDays.dropFirst(offset).prefix(limit))
         let root = source.root
         return try await queue.run(.visible) { [store] () throws(LoadError) in
-            store.images(ids).map { LibraryImage($0, ImageMark(), root: root) }
+            store.images(ids).map { LibraryImage($0, store.mark(of: $0), root: root) }
         }
     }
 

@@ -23,6 +23,8 @@ class SelectionChecks(GalleryChecks):
             self.check_days(server)
             self.check_actions(server)
             self.check_favourites(server)
+            self.check_ratings(server)
+            self.check_other_page(server)
             self.check_changes(server)
 
     def open_timeline(self, server, **options):
@@ -236,8 +238,8 @@ class SelectionChecks(GalleryChecks):
     def check_repeated_request(self, server, name):
         gallery = GalleryPage(self.browser, server)
         page = gallery.page
-        page.route("**/images?*q=is%3Afavourite*", lambda r: r.fulfill(status=500, json={"error": "busy"}), times=1)
-        with page.expect_response("**/images?*q=is%3Afavourite*"):
+        page.route("**/library/marks/many", lambda r: r.fulfill(status=500, json={"error": "busy"}), times=1)
+        with page.expect_response("**/library/marks/many"):
             gallery.open("many")
         gallery.tiles()
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -277,3 +279,124 @@ class SelectionChecks(GalleryChecks):
         pressed = page.get_attribute("#viewer [data-part=favourite]", "aria-pressed")
         self.check("favourites: a mark that was not saved is reverted", pressed == "true")
         gallery.close()
+
+    def stars(self, gallery, position):
+        return gallery.page.evaluate(
+            "(p) => document.querySelector(`.tile[aria-posinset='${p}']`).dataset.stars?.length ?? 0", position)
+
+    def wait_for_stars(self, gallery, position, count):
+        gallery.wait(
+            "([p, n]) => (document.querySelector(`.tile[aria-posinset='${p}']`).dataset.stars?.length ?? 0) === n",
+            [position, count])
+
+    def wait_for_rating(self, gallery, name, stars):
+        """Waits until the server has stored a rating."""
+        gallery.wait(
+            "async ([name, stars]) => (await (await fetch('/-/test/marks')).json()).ratings[`many/${name}`] === stars",
+            [name, stars])
+
+    def check_ratings(self, server):
+        gallery = self.open_timeline(server)
+        page = gallery.page
+        full = "#viewer .rating button.full"
+        name = page.get_attribute(".tile[aria-posinset='7'] a", "data-name")
+        gallery.tile_link(7).click()
+        gallery.wait("document.querySelector('#viewer').open")
+        page.keyboard.press("4")
+        self.wait_for_rating(gallery, name, 4)
+        shown = page.locator(full).count()
+        self.check("ratings: the key 4 gives four stars in the viewer", shown == 4, shown)
+        said = page.inner_text("#viewer [data-part=announcement]")
+        self.check("ratings: the rating is announced", said == "4 stars", said)
+        page.click("#viewer .rating button >> nth=1")
+        self.wait_for_rating(gallery, name, 2)
+        pressed = page.locator("#viewer .rating [aria-pressed=true]").all()
+        labels = [button.get_attribute("aria-label") for button in pressed]
+        self.check("ratings: a click on the second star gives two", labels == ["2 stars"], labels)
+        self.screenshot(gallery, "rating.png")
+        page.click("#viewer .rating button >> nth=1")
+        self.wait_for_rating(gallery, name, 0)
+        self.check("ratings: another click removes the rating", page.locator(full).count() == 0)
+        page.keyboard.press("5")
+        self.wait_for_rating(gallery, name, 5)
+        page.keyboard.press("0")
+        self.wait_for_rating(gallery, name, 0)
+        self.check("ratings: the key 0 removes the rating", page.locator(full).count() == 0)
+        page.keyboard.press("Escape")
+        gallery.wait("!document.querySelector('#viewer').open && location.hash === '#all'")
+        self.check_ratings_of_grid(gallery)
+        name = page.get_attribute(".tile[aria-posinset='1'] a", "data-name")
+        gallery.tile_link(1).focus()
+        page.keyboard.press("2")
+        self.wait_for_rating(gallery, name, 2)
+        gallery.open("many")
+        page.wait_for_selector(f".tile[data-stars] a[data-name='{name}']")
+        self.check("ratings: are shown in folders", True)
+        self.check_quiet(gallery, "ratings")
+        page.go_back()
+        page.wait_for_selector(".day")
+        gallery.tiles()
+        self.check_failed_rating(gallery)
+        gallery.close()
+
+    def check_ratings_of_grid(self, gallery):
+        page = gallery.page
+        names = [page.get_attribute(f".tile[aria-posinset='{p}'] a", "data-name") for p in (8, 9)]
+        gallery.tile_link(8).focus()
+        page.keyboard.press("3")
+        self.wait_for_rating(gallery, names[0], 3)
+        self.wait_for_stars(gallery, 8, 3)
+        label = page.get_attribute(".tile[aria-posinset='8'] a", "aria-label")
+        self.check("ratings: a key rates the image with the focus", label == f"{names[0]}, 3 stars", label)
+        for position in (8, 9):
+            self.check_mark(gallery, position).click()
+        self.wait_for_count(gallery, 2)
+        shown = page.locator("#selection .rating button.full").count()
+        self.check("ratings: the bar shows no rating for several ones", shown == 0, shown)
+        page.click("#selection .rating button >> nth=3")
+        for position, name in zip((8, 9), names):
+            self.wait_for_rating(gallery, name, 4)
+            self.wait_for_stars(gallery, position, 4)
+        shown = page.locator("#selection .rating button.full").count()
+        self.check("ratings: the bar rates the selection", shown == 4, shown)
+        page.keyboard.press("f")
+        gallery.wait("document.querySelector('#selection [data-part=favourite]').ariaPressed === 'true'")
+        self.check("favourites: the key F marks the selection", True)
+        page.keyboard.press("f")
+        self.screenshot(gallery, "ratings.png")
+        page.select_option("#selection [data-part=size]", "xmp")
+        with page.expect_download() as started:
+            page.click("#selection [data-part=download]")
+        stored = sorted(zipfile.ZipFile(io.BytesIO(started.value.path().read_bytes())).namelist())
+        expected = sorted(f"many/{name}.xmp" for name in names)
+        self.check("ratings: sidecars are downloaded", stored == expected, stored)
+        page.keyboard.press("Escape")
+        page.fill("#search input", "rating:4")
+        gallery.wait("document.querySelector('.tile')?.ariaSetSize == 2")
+        self.check("ratings: a search finds them", True)
+        page.fill("#search input", "")
+        gallery.wait("location.hash === '#all' && document.querySelector('.tile')?.ariaSetSize > 2")
+        gallery.tiles()
+
+    def check_failed_rating(self, gallery):
+        page = gallery.page
+        page.route("**/-/library/marks", lambda r: r.fulfill(status=507, json={"error": "no space"}), times=1)
+        gallery.tile_link(8).focus()
+        page.keyboard.press("1")
+        gallery.wait("document.querySelector('#selection [data-part=note]').textContent.includes('no space')")
+        self.check("ratings: an error is shown without a selection", page.is_visible("#selection [data-part=note]"))
+        self.wait_for_stars(gallery, 8, 4)
+        self.check("ratings: a rating that was not saved is reverted", True)
+
+    def check_other_page(self, server):
+        """A mark of one page is visible on another one, whatever that has marked before."""
+        galleries = [self.open_timeline(server) for _ in range(2)]
+        one, other = galleries
+        for gallery, stars in ((one, 1), (other, 2), (one, 3)):
+            gallery.tile_link(10).focus()
+            gallery.page.keyboard.press(str(stars))
+            for seen in galleries:
+                self.wait_for_stars(seen, 10, stars)
+        self.check("ratings: a rating appears on the other pages", True)
+        for gallery in galleries:
+            gallery.close()

@@ -66,8 +66,10 @@ class Library:
                 return {"completions": self.completions(parameters["q"])}
             case ["covers", *_]:
                 return covers(int(parameters["limit"]), int(parameters["side"]))
-            case ["marks"]:
+            case ["marks"] if body:
                 return self.mark(json.loads(body))
+            case ["marks", *folder]:
+                return self.marks_of("/".join(folder))
         return None
 
     def change(self, action, *values):
@@ -111,6 +113,8 @@ class Library:
     def matches(self, place, date, word):
         if word == "is:favourite":
             return self.path(place) in self.favourites
+        if word.startswith("rating:"):
+            return self.ratings.get(self.path(place), 0) >= int(word[7:])
         if word.startswith("camera:"):
             return word[7:].strip('"') in CAMERAS[place % 4].lower()
         return date.startswith(word) or self.folder.names[place].lower().startswith(word)
@@ -193,14 +197,29 @@ class Library:
                 self.favourites.discard(path)
             if "rating" in marks:
                 self.ratings[path] = marks["rating"]
-        self.changes.append([])
+        paths = set(marks["images"])
+        self.changes.append(
+            [date for date, places in self.days.items() if any(self.path(place) in paths for place in places)])
         return b""
 
-    def archive(self, paths):
+    def marks_of(self, folder):
+        names = sorted(
+            path.split("/")[1]
+            for path in self.favourites | self.ratings.keys()
+            if path.startswith(folder + "/")
+        )
+        paths = [f"{folder}/{name}" for name in names]
+        return {
+            "name": names,
+            "favourite": {i: True for i, path in enumerate(paths) if path in self.favourites},
+            "rating": {i: self.ratings[path] for i, path in enumerate(paths) if path in self.ratings},
+        }
+
+    def archive(self, paths, sidecars=False):
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             for path in paths:
-                archive.writestr(path, path)
+                archive.writestr(path + ".xmp" * sidecars, path)
         return file.getvalue()
 
 

@@ -197,8 +197,9 @@ class Server:
             url = json.dumps({"url": f"/-/download/{len(self.archives) - 1}.zip"})
             return 200, "application/json", url.encode(), "no-store"
         if segments[1] == "download":
-            paths = self.archives[int(segments[2].removesuffix(".zip"))]["images"]
-            return 200, "application/zip", self.library.archive(paths), "no-store"
+            order = self.archives[int(segments[2].removesuffix(".zip"))]
+            archive = self.library.archive(order["images"], order.get("sidecars", False))
+            return 200, "application/zip", archive, "no-store"
         answer = self.library.respond(segments, query, sent)
         if answer is None:
             return self.missing()

@@ -32,32 +32,6 @@ import Testing
         return try #require(try answer.json()["url"] as? String)
     }
 
-    /// The files in an archive, by an independent reader.
-    private func files(_ archive: [UInt8]) throws -> [String: [UInt8]] {
-        try withTemporaryFolder { folder in
-            let path = folder.appending(path: "a.zip")
-            try Data(archive).write(to: path)
-            let script = """
-                import zipfile, json, base64, sys
-                z = zipfile.ZipFile(sys.argv[1])
-                assert z.testzip() is None
-                print(json.dumps({i.filename: base64.b64encode(z.read(i)).decode()
-                                  for i in z.infolist()}))
-                """
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["python3", "-c", script, path.path]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-            let texts = try JSONDecoder().decode([String: String].self, from: data)
-            return try texts.mapValues { Array(try #require(Data(base64Encoded: $0))) }
-        }
-    }
-
     @Test("contain the originals, whole and in parts") func originals() async throws {
         var expected: [String: [UInt8]] = [:]
         for (index, path) in ["1.png", "b/ü 2.png", "b/c/3.png"].enumerated() {
@@ -71,7 +45,7 @@ import Testing
         #expect(
             whole.headers[.contentLength] == nil
                 || whole.headers[.contentLength] == "\(whole.body.count)")
-        #expect(try files(whole.body) == expected)
+        #expect(try filesOfArchive(whole.body) == expected)
         let tag = try #require(whole.headers[.eTag])
         // Parts from random positions, as after a broken connection.
         var random = SeededRandom(seed: 5)
@@ -103,7 +77,7 @@ import Testing
             {"images": ["a/1.png", "a/1.webp", "a/broken.png"], "size": "50x50,jpeg"}
             """)
         let answer = try await gallery.request(.get, place, to: handler)
-        let files = try files(answer.body)
+        let files = try filesOfArchive(answer.body)
         #expect(files.keys.sorted() == ["a/1-2.jpg", "a/1.jpg"])
         let sizes = try files.mapValues {
             try ImageSource(EncodedBytes($0), codecs: builtInCodecs).pixelSize

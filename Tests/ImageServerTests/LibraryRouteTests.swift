@@ -168,6 +168,12 @@ import Testing
                 let images = try #require(page["pictures"] as? [String: Any])
                 #expect(images["name"] as? [String] == [name])
             }
+            let names = try await json("/-/library/marks/a", handler)
+            let rated = try #require(names["name"] as? [String]).firstIndex(of: "2.jpg")
+            #expect(names["rating"] as? [String: Int] == ["\(try #require(rated))": 4])
+            #expect((names["favourite"] as? [String: Bool])?.count == 1)
+            let unmarked = try await json("/-/library/marks", handler)
+            #expect(unmarked["name"] as? [String] == [])
             // A file that is moved keeps its mark.
             try FileManager.default.moveItem(
                 at: gallery.folder.appending(path: "a/1.jpg"),

@@ -80,6 +80,9 @@ import Testing
     @Test("shows its images by date, in all forms, and opens the timeline")
     func shown() async throws {
         try await whileRunning { [self] handler in
+            let marked = try await post(
+                "/-/library/marks", #"{"images": ["a/2.png"], "rating": 4}"#, user, handler)
+            #expect(marked.status == 204)
             let token = try await link(handler)
             let opened = try await gallery.request(.get, "/-/share/\(token)", to: handler)
             #expect(opened.status == 303)
@@ -105,6 +108,8 @@ import Testing
             let images = try #require(page["pictures"] as? [String: Any])
             let names = try #require(images["name"] as? [String])
             let folders = try #require(images["folder"] as? [String])
+            let rated = try #require(names.firstIndex(of: "2.png"))
+            #expect(images["rating"] as? [String: Int] == ["\(rated)": 4])
             #expect(
                 Set(zip(folders, names).map { $0.isEmpty ? $1 : "\($0)/\($1)" })
                     == Set(Self.shared))
@@ -134,7 +139,7 @@ import Testing
                 "/iiif/3/a%2F2.png/full/max/0/default.jpg", "/_/w:20/plain/1.png",
                 "/assets/1.png", "/card/1.png", "/-/library/completions?q=a",
                 "/-/library/timeline?q=4", "/-/library/images?q=4", "/-/library/covers/",
-                "/-/library/covers/a",
+                "/-/library/covers/a", "/-/library/marks", "/-/library/marks/a",
             ] {
                 let answer = try await get(path, token, handler)
                 #expect([404, 401].contains(answer.status), "\(path): \(answer.status)")
@@ -142,6 +147,7 @@ import Testing
             for (path, body) in [
                 ("/-/download", #"{"images": ["a/3.png"], "size": null}"#),
                 ("/-/download", #"{"images": ["1.png", "c/4.png"], "size": null}"#),
+                ("/-/download", #"{"images": ["1.png"], "sidecars": true}"#),
                 ("/-/share", #"{"images": ["1.png"], "days": 7}"#),
                 ("/-/share", #"{"folder": "a", "days": 7}"#),
                 ("/-/library/marks", #"{"images": ["1.png"], "favourite": true}"#),

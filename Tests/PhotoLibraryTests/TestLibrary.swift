@@ -16,6 +16,8 @@ final class TestLibrary: LibrarySource, Sendable {
     let root: String
     /// The names of the files that were described.
     let described = Mutex<[String]>([])
+    /// The names of the files that were decoded.
+    let hashed = Mutex<[String]>([])
 
     init() throws {
         outside = try TemporaryFolder()
@@ -74,6 +76,20 @@ final class TestLibrary: LibrarySource, Sendable {
                 return ImageDescription(error: "gone", isTransient: true)
             }
             return Self.description(text)
+        }
+    }
+
+    func perceptualHashes(of files: [FileIdentity]) async -> [ImageHash] {
+        files.map { file in
+            hashed.withLock { $0.append(URL(filePath: file.path).lastPathComponent) }
+            guard let text = try? String(contentsOfFile: file.path, encoding: .utf8) else {
+                return .postponed
+            }
+            let field = text.split(separator: ";").first { $0.hasPrefix("hash=") }
+            let halves = (field?.dropFirst(5).split(separator: ",") ?? [])
+                .compactMap { UInt64($0, radix: 16) }
+            return halves.count == 2
+                ? .known(PerceptualHash(across: halves[0], down: halves[1])) : .none
         }
     }
 

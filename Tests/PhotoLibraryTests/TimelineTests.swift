@@ -22,6 +22,7 @@ import Testing
                 switch change {
                 case .set(let id, let aspect): model[id] = aspect
                 case .remove(let id): model[id] = nil
+                case .mark: break
                 }
             }
             if round % 20 == 0 { checkpoints.append((timeline.generation, model)) }
@@ -53,6 +54,19 @@ import Testing
         #expect(selected.count == 3)
     }
 
+    @Test("a mark changes the generation of its day, and nothing else")
+    func mark() throws {
+        let ids = [5, 6].map { ImageID(firstAt: CaptureTime(seconds: $0 * 86_400)) }
+        var timeline = Timeline()
+        timeline.apply(ids.map { .set($0, aspect: 7) })
+        let before = timeline.days
+        timeline.apply([.mark(ids[1])])
+        #expect(timeline.generation == 2)
+        #expect(timeline.days.map(\.generation) == [1, 2])
+        #expect(timeline.days.map(\.ids) == before.map(\.ids))
+        #expect(timeline.days.map(\.aspects) == before.map(\.aspects))
+    }
+
     private static func change(
         _ random: inout SeededRandom, _ model: [ImageID: UInt8]
     ) -> Timeline.Change {
@@ -61,6 +75,8 @@ import Testing
             return Bool.random(using: &random)
                 ? .remove(known) : .set(known, aspect: UInt8.random(in: 1...255, using: &random))
         }
+        // Also of images that do not exist.
+        if let known, Int.random(in: 0..<4, using: &random) == 0 { return .mark(known.next) }
         let time = CaptureTime(seconds: Int.random(in: -500_000...500_000, using: &random))
         let id = ImageID(rawValue: ImageID(firstAt: time).rawValue - 1)
         return .set(id, aspect: UInt8.random(in: 0...255, using: &random))

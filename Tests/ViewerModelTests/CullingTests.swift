@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EncodedImages
 import Foundation
 import ImageCommands
 import ImageTesting
@@ -89,7 +90,7 @@ import ViewerModel
     @Test("forgets a rating when its sidecar changes") func changed() throws {
         var viewer = viewer
         #expect(viewer.rating("b.jpg") == nil)
-        let sidecar = try #require(Sidecar.setting(4, in: nil))
+        let sidecar = try #require(XMPSidecar.setting(4, in: nil))
         try Data(sidecar).write(to: URL(filePath: folder.path("in/b.jpg.xmp")))
         #expect(viewer.rating("b.jpg") == nil)
         viewer.forgetRating("b.jpg.xmp")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EncodedImages
 import Foundation
 import ImageCommands
 import ImageTesting
@@ -108,7 +109,7 @@ import ViewerModel
         try editor.rate(image, 5 - rating.magnitude.description.count)
         _ = try editor.undo()
         let sidecar = try Data(contentsOf: URL(filePath: "\(image).xmp"))
-        #expect(Sidecar.rating(Array(sidecar)) == rating)
+        #expect(XMPSidecar.rating(Array(sidecar)) == rating)
         _ = try editor.undo()
         #expect(try files() == before)
         #expect(try editor.undo() == nil)
@@ -175,18 +176,5 @@ import ViewerModel
         try editor.copy(folder.path("in/b.jpg"), into: folder.path("in/1"))
         let copy = try manager.attributesOfItem(atPath: folder.path("in/1/b.jpg"))
         #expect(copy[.posixPermissions] as? Int == 0o600)
-    }
-
-    @Test("keep the other properties of a sidecar") func sidecar() throws {
-        let other = "<rdf:RDF><rdf:Description rdf:about='' dc:x='1'></rdf:Description></rdf:RDF>"
-        let file = try #require(Sidecar.setting(3, in: Array(other.utf8)))
-        #expect(Sidecar.rating(file) == 3)
-        #expect(String(decoding: file, as: UTF8.self).contains("rdf:about='' dc:x='1'"))
-        let element = Array("<rdf:Description><xmp:Rating>2</xmp:Rating>".utf8)
-        let changed = try #require(Sidecar.setting(-1, in: element))
-        #expect(
-            String(decoding: changed, as: UTF8.self)
-                == "<rdf:Description><xmp:Rating>-1</xmp:Rating>")
-        #expect(Sidecar.setting(1, in: Array("text".utf8)) == nil)
     }
 }

@@ -126,15 +126,15 @@ struct OriginalPieces: AsyncIteratorProtocol, Sendable {
     }
 }
 
-/// The pieces of the archive of renditions, each of which is made when it is due.
-struct RenditionPieces: AsyncIteratorProtocol, Sendable {
+/// The pieces of an archive of renditions or sidecars, each of which is made when it is due.
+struct MadePieces: AsyncIteratorProtocol, Sendable {
     typealias Made = (bytes: [UInt8], fileExtension: String)
 
     let selection: Downloads.Selection
     /// Counts the archive until it has been sent.
     let stream: OutgoingBytes.Stream
-    /// Makes a rendition; `nil` for an image that cannot be read, which the archive does not contain.
-    let make: @Sendable (FileIdentity) async throws -> Made?
+    /// Makes a file; `nil` for an image that cannot be read, which the archive does not contain.
+    let make: @Sendable (Downloads.Selection.File) async throws -> Made?
     private var next = 0
     private var entries: [ZipArchive.Entry] = []
     private var offsets: [Int] = []
@@ -143,7 +143,7 @@ struct RenditionPieces: AsyncIteratorProtocol, Sendable {
 
     init(
         _ selection: Downloads.Selection, _ stream: OutgoingBytes.Stream,
-        make: @escaping @Sendable (FileIdentity) async throws -> Made?
+        make: @escaping @Sendable (Downloads.Selection.File) async throws -> Made?
     ) {
         self.selection = selection
         self.stream = stream
@@ -154,7 +154,7 @@ struct RenditionPieces: AsyncIteratorProtocol, Sendable {
         while next < selection.files.count {
             let file = selection.files[next]
             next += 1
-            guard let made = try await make(file.identity) else { continue }
+            guard let made = try await make(file) else { continue }
             return append(made, file)
         }
         guard next == selection.files.count else { return nil }

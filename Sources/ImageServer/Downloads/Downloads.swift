@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageLoading
+internal import PhotoLibrary
 internal import Synchronization
 
 /// The selections of images that clients may download, each for some time.
@@ -13,17 +14,26 @@ final class Downloads: Sendable {
             /// The path in the archive.
             let name: String
             let identity: FileIdentity
+            /// What the sidecar contains.
+            var mark = ImageMark()
+        }
+
+        /// What an archive contains of each image.
+        enum Contents: Sendable {
+            case originals
+            case renditions(RenditionOptions)
+            /// XMP sidecars.
+            case sidecars
         }
 
         let files: [File]
-        /// The options of each image; `nil` for originals.
-        let options: RenditionOptions?
+        let contents: Contents
         /// The checksums of originals that have been read.
         let checksums: Mutex<[UInt32?]>
 
-        init(_ files: [File], _ options: RenditionOptions?) {
+        init(_ files: [File], _ contents: Contents) {
             self.files = files
-            self.options = options
+            self.contents = contents
             checksums = Mutex(Array(repeating: nil, count: files.count))
         }
     }

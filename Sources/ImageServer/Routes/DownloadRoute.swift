@@ -5,15 +5,18 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading
 internal import LoadScheduling
+internal import PhotoLibrary
 
 /// `POST /-/download` with `{"images": ["house/1.jpg"], "size": null}`: the URL of a ZIP archive, which
 /// `GET /-/download/TOKEN.zip` returns while it is sent.
 ///
-/// An archive of originals may be requested in parts; one of renditions has an unknown length.
+/// An archive of originals may be requested in parts; others have an unknown length. With `"sidecars": true`,
+/// it contains the XMP sidecars of those images that the user has marked.
 struct DownloadRoute: Route {
     private struct Order: Decodable {
         let images: [String]
         let size: String?
+        let sidecars: Bool?
     }
 
     private struct Place: Encodable {
@@ -29,6 +32,8 @@ struct DownloadRoute: Route {
     let grammar: OptionGrammar
     let outgoing: OutgoingBytes
     let limiter: RateLimiter?
+    /// `nil` if the server has no index, which has the marks.
+    let library: PhotoLibrary?
 
     let methods: [HTTPRequest.Method] = [.get, .head, .post]
     var isForSelections: Bool { true }
@@ -50,13 +55,25 @@ struct DownloadRoute: Route {
             .contentType: "application/zip", .cacheControl: "private, no-store",
             .contentDisposition: "attachment; filename=\"images.zip\"",
         ]
-        guard let options = selection.options else {
-            return try originals(selection, stream, headers, request)
+        switch selection.contents {
+        case .originals: return try archive(ofOriginals: selection, stream, headers, request)
+        case .renditions(let options):
+            let pieces = MadePieces(selection, stream) { [renditions] file in
+                try await Self.rendition(file.identity, options, renditions, request.client)
+            }
+            return archive(pieces, headers, request)
+        case .sidecars:
+            let pieces = MadePieces(selection, stream) { [originals] file in
+                try await originals.sidecar(of: file).map { ($0, "xmp") }
+            }
+            return archive(pieces, headers, request)
         }
-        let pieces = RenditionPieces(selection, stream) { [renditions] identity in
-            try await Self.rendition(identity, options, renditions, request.client)
-        }
-        return Response(
+    }
+
+    private func archive(
+        _ pieces: MadePieces, _ headers: HTTPFields, _ request: IncomingRequest
+    ) -> Response {
+        Response(
             status: .ok, headers: headers,
             body: request.method == .head
                 ? ResponseBody { _ in }
@@ -71,15 +88,27 @@ struct DownloadRoute: Route {
             throw ServerError.malformedRequest(
                 reason: "an archive has 1 to \(Downloads.maximumFileCount) images")
         }
-        var options: RenditionOptions?
+        limiter?.charge(
+            request.client.name, Double(order.images.count) / ListingRoute.imageCountPerToken)
+        let selection =
+            order.sidecars == true
+            ? try await sidecars(order.images, request) : try await images(order, request)
+        let token = downloads.add(selection)
+        return .json(
+            Place(url: "/-/download/\(token)\(Self.suffix)"),
+            headers: [.cacheControl: "no-store"])
+    }
+
+    private func images(
+        _ order: Order, _ request: IncomingRequest
+    ) async throws -> Downloads.Selection {
+        var contents = Downloads.Selection.Contents.originals
         if let size = order.size {
             guard let requested = try grammar.options(size), !requested.leavesWidthOpen else {
                 throw ServerError.malformedRequest(reason: "invalid size: \(size)")
             }
-            options = negotiation.withDefaultQuality(requested)
+            contents = .renditions(negotiation.withDefaultQuality(requested))
         }
-        limiter?.charge(
-            request.client.name, Double(order.images.count) / ListingRoute.imageCountPerToken)
         var files: [Downloads.Selection.File] = []
         for path in order.images {
             guard let names = RequestPath.names(path) else { throw ServerError.notFound }
@@ -94,15 +123,32 @@ struct DownloadRoute: Route {
             default: break
             }
         }
-        let token = downloads.add(Downloads.Selection(files, options))
-        return .json(
-            Place(url: "/-/download/\(token)\(Self.suffix)"),
-            headers: [.cacheControl: "no-store"])
+        return Downloads.Selection(files, contents)
     }
 
-    private func originals(
-        _ selection: Downloads.Selection, _ stream: OutgoingBytes.Stream, _ headers: HTTPFields,
-        _ request: IncomingRequest
+    private func sidecars(
+        _ paths: [String], _ request: IncomingRequest
+    ) async throws -> Downloads.Selection {
+        // Guests may not read the files beside the images.
+        guard request.permission == .everything, let library,
+            let marks = try await library.marks(of: paths)
+        else { throw ServerError.notFound }
+        let files = zip(paths, marks).compactMap { path, known in
+            known.mark.isEmpty
+                ? nil
+                : Downloads.Selection.File(
+                    name: XMPSidecar.path(of: path), identity: known.identity, mark: known.mark)
+        }
+        guard !files.isEmpty else {
+            throw ServerError.malformedRequest(
+                reason: "no sidecars; none of the images was rated or marked as a favourite")
+        }
+        return Downloads.Selection(files, .sidecars)
+    }
+
+    private func archive(
+        ofOriginals selection: Downloads.Selection, _ stream: OutgoingBytes.Stream,
+        _ headers: HTTPFields, _ request: IncomingRequest
     ) throws -> Response {
         let layout = ArchiveLayout(selection.files)
         var fingerprint = Fingerprint()

@@ -227,7 +227,7 @@ private struct ImagesPage: Encodable {
 }
 
 /// Images in columns, as in listings.
-private struct ImageColumns: Encodable {
+struct ImageColumns: Encodable {
     var folder: [String] = []
     var name: [String] = []
     var width: [Int] = []

@@ -6,6 +6,8 @@ internal import PhotoLibrary
 
 /// `POST /-/library/marks` with `{"images": ["house/1.jpg"], "favourite": true, "rating": 4}`: marks images
 /// beside the index of the library.
+///
+/// `GET /-/library/marks/house` returns the marked images of a folder.
 struct MarkRoute: Route {
     private struct Order: Decodable {
         let images: [String]
@@ -13,20 +15,34 @@ struct MarkRoute: Route {
         let rating: Int?
     }
 
+    private struct Page: Encodable {
+        var name: [String] = []
+        /// The ratings by index.
+        var rating: [Int: Int] = [:]
+        /// The favourites by index.
+        var favourite: [Int: Bool] = [:]
+    }
+
     private static let maximumCount = 10_000
 
     let library: PhotoLibrary
+    let queue: FairQueue
 
-    let methods: [HTTPRequest.Method] = [.post]
+    let methods: [HTTPRequest.Method] = [.get, .head, .post]
     var steps: RequestSteps { .standard.subtracting(.retry) }
 
     func matches(_ request: IncomingRequest) -> Bool {
-        request.segments == ["-", "library", "marks"]
+        request.segments.starts(with: ["-", "library", "marks"])
+            && (request.method != .post || request.segments.count == 3)
     }
 
     func response(to request: IncomingRequest) async throws -> Response {
-        try request.checkIsOwn()
         library.start()
+        return request.method == .post ? try await mark(request) : try await marks(request)
+    }
+
+    private func mark(_ request: IncomingRequest) async throws -> Response {
+        try request.checkIsOwn()
         let order: Order = try await request.body(
             "images, an array of paths, with favourite or rating")
         guard (1...Self.maximumCount).contains(order.images.count),
@@ -41,5 +57,20 @@ struct MarkRoute: Route {
             order.images, MarkChange(isFavourite: order.favourite, rating: order.rating))
         guard unknown.isEmpty else { throw ServerError.notFound }
         return Response(status: .noContent)
+    }
+
+    /// The marked images of a folder; none of a folder that is not in the library.
+    private func marks(_ request: IncomingRequest) async throws -> Response {
+        let folder = request.segments.dropFirst(3).joined(separator: "/")
+        let marks = try await queue.run(request.client.name) { [library] in
+            try await library.marks(inFolder: folder)
+        }
+        var page = Page()
+        for (index, (name, mark)) in marks.enumerated() {
+            page.name.append(name)
+            page.rating[index] = mark.rating
+            if mark.isFavourite { page.favourite[index] = true }
+        }
+        return .json(page, headers: [.cacheControl: "no-cache"])
     }
 }

@@ -20,10 +20,12 @@ struct Timeline: Sendable {
         /// Adds an image, or changes its aspect ratio.
         case set(ImageID, aspect: UInt8)
         case remove(ImageID)
+        /// Reports that an image has another mark, which is not part of the timeline.
+        case mark(ImageID)
 
         var id: ImageID {
             switch self {
-            case .set(let id, _), .remove(let id): id
+            case .set(let id, _), .remove(let id), .mark(let id): id
             }
         }
     }
@@ -92,6 +94,7 @@ extension Timeline.Day {
             switch change {
             case .set(let id, let aspect): latest.updateValue(aspect, forKey: id)
             case .remove(let id): latest.updateValue(nil, forKey: id)
+            case .mark: break
             }
         }
         let added = latest.compactMap { id, aspect in aspect.map { (id, $0) } }

@@ -11,7 +11,8 @@ package struct ImageMark: Hashable, Sendable {
         self.rating = rating
     }
 
-    var isEmpty: Bool { !isFavourite && rating == nil }
+    /// Whether the user has said nothing.
+    package var isEmpty: Bool { !isFavourite && rating == nil }
 }
 
 /// A change of marks; properties that are `nil` stay.

@@ -15,30 +15,11 @@ internal import Synchronization
 ///
 /// Lock: held for table lookups.
 final class MarkStore: Sendable {
-    /// The version of a file, whatever its path.
-    private struct Version: Hashable {
-        let byteCount: Int
-        let modificationTime: Int
-        let inode: UInt64
-
-        init(_ identity: FileIdentity) {
-            byteCount = identity.byteCount
-            modificationTime = identity.modificationTime
-            inode = identity.inode
-        }
-
-        init(byteCount: Int, modificationTime: Int, inode: UInt64) {
-            self.byteCount = byteCount
-            self.modificationTime = modificationTime
-            self.inode = inode
-        }
-    }
-
     private struct Marks {
-        var byPath: [ComparedByBytes: (mark: ImageMark, version: Version)] = [:]
-        var byVersion: [Version: ImageMark] = [:]
+        var byPath: [ComparedByBytes: (mark: ImageMark, version: FileVersion)] = [:]
+        var byVersion: [FileVersion: ImageMark] = [:]
 
-        mutating func set(_ mark: ImageMark, _ path: String, _ version: Version) {
+        mutating func set(_ mark: ImageMark, _ path: String, _ version: FileVersion) {
             let key = ComparedByBytes(path)
             if let old = byPath[key] { byVersion[old.version] = nil }
             byPath[key] = mark.isEmpty ? nil : (mark, version)
@@ -93,7 +74,7 @@ final class MarkStore: Sendable {
     /// Returns the mark of a file.
     func mark(of identity: FileIdentity, at path: String) -> ImageMark {
         marks.withLock {
-            $0.byPath[ComparedByBytes(path)]?.mark ?? $0.byVersion[Version(identity)]
+            $0.byPath[ComparedByBytes(path)]?.mark ?? $0.byVersion[FileVersion(identity)]
                 ?? ImageMark()
         }
     }
@@ -113,7 +94,7 @@ final class MarkStore: Sendable {
     /// Gives the mark of a file that was moved or replaced to its path and version.
     func follow(_ files: [(path: String, identity: FileIdentity)]) {
         let moved = files.compactMap { path, identity -> (String, FileIdentity, ImageMark)? in
-            let version = Version(identity)
+            let version = FileVersion(identity)
             return marks.withLock { marks in
                 let known = marks.byPath[ComparedByBytes(path)]
                 guard let mark = known?.mark ?? marks.byVersion[version],
@@ -135,7 +116,7 @@ final class MarkStore: Sendable {
                         .execute(arguments: [path])
                     continue
                 }
-                let version = Version(identity)
+                let version = FileVersion(identity)
                 try db.cachedStatement(
                     sql: "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"
                 ).execute(arguments: [
@@ -148,19 +129,19 @@ final class MarkStore: Sendable {
         }
         guard isStored == true else { return nil }
         marks.withLock { marks in
-            for (path, identity, mark) in files { marks.set(mark, path, Version(identity)) }
+            for (path, identity, mark) in files { marks.set(mark, path, FileVersion(identity)) }
         }
         return files.map(\.mark)
     }
 
     private struct Damage: Error {}
 
-    private static func values(_ row: Row) throws -> (String, ImageMark, Version) {
+    private static func values(_ row: Row) throws -> (String, ImageMark, FileVersion) {
         let path = try row.decode(String.self, forColumn: "path")
         let mark = ImageMark(
             isFavourite: try row.decode(Int.self, forColumn: "favourite") == 1,
             rating: try row.decode(Int?.self, forColumn: "rating"))
-        let version = Version(
+        let version = FileVersion(
             byteCount: try row.decode(Int.self, forColumn: "byte_count"),
             modificationTime: try row.decode(Int.self, forColumn: "modified"),
             inode: UInt64(bitPattern: try row.decode(Int64.self, forColumn: "inode")))
@@ -169,7 +150,9 @@ final class MarkStore: Sendable {
         return (path, mark, version)
     }
 
-    private static func checksum(_ path: String, _ mark: ImageMark, _ version: Version) -> Int64 {
+    private static func checksum(
+        _ path: String, _ mark: ImageMark, _ version: FileVersion
+    ) -> Int64 {
         var sum = RowChecksum()
         sum.add(path)
         for number in [

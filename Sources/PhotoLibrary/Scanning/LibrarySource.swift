@@ -17,6 +17,11 @@ package protocol LibrarySource: Sendable {
     ///
     /// - Returns: one description for each file, in their order.
     func describe(_ files: [FileIdentity]) async -> [ImageDescription]
+
+    /// Decodes images at a low priority, to compare what they show.
+    ///
+    /// - Returns: one hash for each file, in their order.
+    func perceptualHashes(of files: [FileIdentity]) async -> [ImageHash]
 }
 
 /// The names in a folder.

@@ -67,8 +67,7 @@ extension LibraryStore {
     {
         edit { editor throws in
             for (file, description) in descriptions {
-                let mark = marks.mark(of: file.identity(in: ""), at: file.path)
-                try editor.describe(file, description, mark)
+                try editor.describe(file, description, mark(of: file))
             }
         }
     }
@@ -78,8 +77,11 @@ extension LibraryStore {
     /// - Parameters:
     ///   - paths: the paths of the images in the library.
     ///   - change: the change.
-    /// - Returns: the paths that are not in the library; `nil` if the marks could not be stored.
-    func mark(_ paths: [String], _ change: MarkChange) -> [String]? {
+    /// - Returns: the paths that are not in the library, and the changes of the timeline; `nil` if the
+    ///   marks could not be stored.
+    func mark(
+        _ paths: [String], _ change: MarkChange
+    ) -> (unknown: [String], changes: [Timeline.Change])? {
         var files: [KnownFile] = []
         var unknown: [String] = []
         for path in paths {
@@ -88,10 +90,10 @@ extension LibraryStore {
         guard let new = marks.change(files.map { ($0.path, $0.identity(in: "")) }, change) else {
             return nil
         }
-        _ = edit { editor throws in
+        let changes = edit { editor throws in
             for (file, mark) in zip(files, new) { try editor.set(mark, of: file.row) }
         }
-        return unknown
+        return (unknown, changes)
     }
 
     /// Marks the files that may be readable now as unread.
@@ -212,7 +214,8 @@ struct LibraryEditor {
     }
 
     /// Replaces the words of an image for its mark.
-    func set(_ mark: ImageMark, of image: ImageRow) throws {
+    mutating func set(_ mark: ImageMark, of image: ImageRow) throws {
+        changes.append(.mark(image.id))
         guard var words = try SearchableWords.fetch(db, of: image.id) else { return }
         words.set(mark, rating: image.rating)
         try db.cachedStatement(sql: "DELETE FROM words WHERE rowid = ?")

@@ -160,6 +160,11 @@ final class LibraryStore: Sendable {
         return (ids ?? []).map(ImageID.init)
     }
 
+    /// What the user has said about an image.
+    func mark(of file: KnownFile) -> ImageMark {
+        marks.mark(of: file.identity(in: ""), at: file.path)
+    }
+
     private static func parts(of path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
         return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))

@@ -180,6 +180,15 @@ static const uint8_t zoom_gestures_js[] = {
 static const uint8_t zoom_js[] = {
 #embed "../Gallery/zoom.js"
 };
+static const uint8_t duplicates_view_js[] = {
+#embed "../Gallery/duplicates-view.js"
+};
+static const uint8_t duplicates_visit_js[] = {
+#embed "../Gallery/duplicates-visit.js"
+};
+static const uint8_t rating_js[] = {
+#embed "../Gallery/rating.js"
+};
 static const uint8_t openapi_json[] = {
 #embed "../Description/openapi.json"
 };
@@ -246,6 +255,9 @@ static const struct calotype_served_file gallery[] = {
     FILE("virtual-grid.js", virtual_grid_js),
     FILE("zoom-gestures.js", zoom_gestures_js),
     FILE("zoom.js", zoom_js),
+    FILE("duplicates-view.js", duplicates_view_js),
+    FILE("duplicates-visit.js", duplicates_visit_js),
+    FILE("rating.js", rating_js),
 };
 
 bool calotype_gallery_file(size_t index, struct calotype_served_file *file) {

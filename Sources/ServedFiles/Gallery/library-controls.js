@@ -4,6 +4,7 @@ import { Marks } from "./marks.js";
 import { Selection } from "./selection.js";
 import { SelectionBar } from "./selection-bar.js";
 import { SelectionGestures } from "./selection-gestures.js";
+import { starsOf } from "./rating.js";
 import { t } from "./strings.js";
 import { element } from "./text.js";
 
@@ -18,6 +19,7 @@ export class LibraryControls {
   #grid;
   #bar;
   #hovered = null;
+  #canMark = false;
 
   /** @param {HTMLElement} element contains the tiles */
   constructor(element, grid) {
@@ -35,7 +37,29 @@ export class LibraryControls {
     for (const type of ["pointerover", "focusin"]) {
       element.addEventListener(type, (event) => this.#hover(grid.tileAt(event.target)));
     }
+    document.addEventListener("keydown", (event) => this.#pressed(event));
     this.#changed();
+  }
+
+  /** Lets the user mark images. */
+  allowMarks() {
+    this.#canMark = true;
+    this.#bar.allowMarks();
+  }
+
+  /** Marks the selected images, or the one with the focus. */
+  #pressed(event) {
+    if (!this.#canMark || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest?.("input, textarea, select, dialog")) return;
+    const stars = starsOf(event.key);
+    if (stars === null && event.key !== "f") return;
+    const focused = this.#grid.tileAt(event.target)?.picture ?? null;
+    const { images } = this.selection;
+    const marked = images.length > 0 ? images : [focused].filter((image) => image !== null);
+    if (marked.length === 0) return;
+    event.preventDefault();
+    this.#bar.mark((chosen) =>
+      stars === null ? this.marks.toggleFavourites(chosen) : this.marks.rate(chosen, stars), marked);
   }
 
   #changed() {
@@ -57,6 +81,7 @@ export class LibraryControls {
     if (picture === null) return;
     tile.mark({
       isFavourite: this.marks.isFavourite(picture),
+      stars: this.marks.rating(picture),
       isSelected: this.selection.has(picture),
       hasCheck: tile === this.#hovered || this.selection.size > 0,
     });

@@ -29,13 +29,25 @@ export async function fetchStatus(signal) {
  * @param {string} query limits it to the images found; empty for all
  * @param {string | null} since the generation after which days have changed; null for all days
  */
-export function fetchTimeline(query, { since = null, signal } = {}) {
-  return get("timeline", { q: query || null, since }, signal);
+export async function fetchTimeline(query, { since = null, signal } = {}) {
+  const requested = performance.now();
+  return { ...(await get("timeline", { q: query || null, since }, signal)), requested };
 }
 
 /** Fetches the images of the days from `first` back to `last`; null is no limit. */
 export function fetchImages(query, { first, last, offset, limit }, signal) {
   return get("images", { first, last, offset, limit, q: query || null }, signal);
+}
+
+/**
+ * Fetches groups of images that look alike.
+ *
+ * @returns {Promise<{state: "reading" | "complete", found: number, read: number, total: number,
+ *   groups: {pictures: object, bytes: number[], equal: number[]}[]}>} images in columns, and for each the
+ *   index of the first one with an equal file
+ */
+export function fetchDuplicates(offset, limit, signal) {
+  return get("duplicates", { offset, limit }, signal);
 }
 
 /** Fetches completions of a query. */
@@ -62,14 +74,26 @@ export function coversURL(folder, parameters) {
   return `/-/library/covers/${encodePath(folder)}?${query}`;
 }
 
+/** Fetches the marked images of a folder in columns. */
+export async function fetchMarks(folder) {
+  const response = await fetch(`/-/library/marks/${encodePath(folder)}`, { cache: "no-cache" });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
 /** Sets marks of images, such as `{ favourite: true }` or `{ rating: 3 }`. */
 export async function mark(images, marks) {
   await post("/-/library/marks", { images, ...marks });
 }
 
-/** Returns the URL of an archive of images: originals, or renditions of a size such as `2048x2048`. */
-export async function requestDownload(images, size) {
-  const response = await post("/-/download", { images, size });
+/**
+ * Returns the URL of an archive.
+ *
+ * @param {string[]} images paths
+ * @param {object} contents of each image `size`, such as `2048x2048` or null for originals, or `sidecars`
+ */
+export async function requestDownload(images, contents) {
+  const response = await post("/-/download", { images, ...contents });
   return (await response.json()).url;
 }
 

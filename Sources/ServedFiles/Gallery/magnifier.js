@@ -94,7 +94,8 @@ export class Magnifier {
     const zoom = this.#zoom;
     if (key === "+" || key === "=") zoom.step(STEP);
     else if (key === "-") zoom.step(1 / STEP);
-    else if (key === "0") zoom.reset();
+    // Otherwise it removes a rating.
+    else if (key === "0" && zoom.isZoomed) zoom.reset();
     else if (key === "z") zoom.toggle();
     else if (key in PANS && zoom.isZoomed) zoom.pan(...PANS[key].map((part) => part * PAN));
     else return false;

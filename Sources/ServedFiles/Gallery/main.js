@@ -4,13 +4,15 @@ import { fetchListing } from "./api.js";
 import { Connection } from "./connection.js";
 import { DensityControl, rowHeightFor } from "./density.js";
 import { DeveloperPanel } from "./developer-panel.js";
+import { DuplicatesView } from "./duplicates-view.js";
+import { DuplicatesVisit } from "./duplicates-visit.js";
 import { FolderView } from "./folder-view.js";
 import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
 import { LibraryControls } from "./library-controls.js";
 import { keepPage } from "./page-keeping.js";
-import { parseHash, ScrollMemory, timelineHash } from "./routing.js";
+import { DUPLICATES, parseHash, ScrollMemory, timelineHash } from "./routing.js";
 import { Scrubber } from "./scrubber.js";
 import { SearchBox } from "./search-box.js";
 import { ShareDialog } from "./share-dialog.js";
@@ -27,6 +29,7 @@ class Gallery {
   #loader = new ImageLoader();
   #connection = new Connection(document.querySelector("#banner"));
   #folderView = new FolderView();
+  #duplicatesView = new DuplicatesView();
   #timelineView = new TimelineView(this.#folderView, document.querySelector("#progress"));
   #memory = new ScrollMemory();
   #viewer = new Viewer(document.querySelector("#viewer"), this.#loader);
@@ -90,7 +93,7 @@ class Gallery {
     if (status.canMark) {
       document.documentElement.classList.add("can-mark");
       this.#viewer.marks = this.#controls.marks;
-      this.#controls.marks.refresh(status.generation).catch(() => {});
+      this.#controls.allowMarks();
     }
     return true;
   }
@@ -150,16 +153,16 @@ class Gallery {
     this.#scrollGoal = offset;
     if (this.#viewer.isOpen) this.#viewer.close();
     for (const link of document.querySelectorAll("#views a")) {
-      const isCurrent = parseHash(link.hash).isTimeline === route.isTimeline;
+      const isCurrent = viewKind(parseHash(link.hash)) === viewKind(route);
       if (isCurrent) link.ariaCurrent = "page";
       else link.removeAttribute("aria-current");
     }
     document.documentElement.classList.toggle("in-timeline", route.isTimeline);
     document.documentElement.classList.toggle(
       "in-root", !route.isTimeline && route.folder === "");
+    document.documentElement.classList.toggle("in-duplicates", route.view === DUPLICATES);
     this.#search.show(route.query);
-    const Visit = route.isTimeline ? TimelineVisit : FolderVisit;
-    const visit = new Visit(this.#visitParts, route, this.#visit);
+    const visit = new VISITS[viewKind(route)](this.#visitParts, route, this.#visit);
     this.#visit = visit;
     if (!visit.replacesLater) {
       this.#scrubber.clear();
@@ -174,7 +177,8 @@ class Gallery {
   get #visitParts() {
     return {
       connection: this.#connection, loader: this.#loader, grid: this.#grid, sort: this.#sort,
-      folderView: this.#folderView, timelineView: this.#timelineView, known: this.#known,
+      duplicatesView: this.#duplicatesView, folderView: this.#folderView, timelineView: this.#timelineView,
+      known: this.#known,
       show: (visit) => this.#show(visit),
     };
   }
@@ -188,6 +192,8 @@ class Gallery {
       return;
     }
     if (this.#controls !== null) this.#controls.selection.listing = visit.listing;
+    // Before the tiles, which show the marks.
+    this.#controls?.marks.settle(visit.listing.requested ?? -Infinity);
     this.#grid.show(visit.listing);
     this.#slideshow.replace(visit.listing);
     this.#scrubber.show(visit.sections, visit.listing.total);
@@ -264,7 +270,9 @@ class Gallery {
       const status = await fetchStatus();
       if (status === null) return;
       this.#showCovers(status);
-      if (status.canMark) await this.#controls.marks.refresh(status.generation);
+      const { folder } = parseHash(location.hash);
+      if (status.canMark) await this.#controls.marks.refresh(folder, status.generation);
+      this.#viewer.showMarks();
     } catch {
       // Repeated with the next check.
     }
@@ -277,6 +285,14 @@ class Gallery {
     if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkLibrary();
     if (visit === this.#visit) this.#checkLater();
   }
+}
+
+const VISITS = { timeline: TimelineVisit, duplicates: DuplicatesVisit, folder: FolderVisit };
+
+/** Returns the kind of view of a route. */
+function viewKind({ view, isTimeline }) {
+  if (isTimeline) return "timeline";
+  return view === DUPLICATES ? "duplicates" : "folder";
 }
 
 /** Whether the root folder has folders only. */

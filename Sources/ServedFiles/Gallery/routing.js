@@ -2,7 +2,10 @@
 
 // The fragment of the URL names what is shown: `#/house/trip/` is a folder, `#/house/trip/1.jpg` an
 // image in it; `#all` is the timeline, `#all?q=camera` a search, `#all/2024-07-14/house/trip/1.jpg` an
-// image in the timeline. All other modules use decoded names; encoding happens only here.
+// image in the timeline; `#duplicates` are the images that look alike. All other modules use decoded names; encoding happens only here.
+
+/** The fragment of the images that look alike. */
+export const DUPLICATES = "#duplicates";
 
 /** Encodes each segment of a path, so that names may contain any character. */
 export function encodePath(path) {
@@ -52,6 +55,7 @@ function suffix(query) {
  * @property {string | null} image
  */
 export function parseHash(hash) {
+  if (hash === DUPLICATES) return { ...parseFolder(""), view: DUPLICATES };
   try {
     return parseTimeline(hash) ?? parseFolder(hash);
   } catch {

@@ -5,9 +5,11 @@ import { imageHash } from "./routing.js";
 import { MOST_SELECTED } from "./selection.js";
 import { copyText } from "./share.js";
 import { t } from "./strings.js";
+import { RatingControl } from "./rating.js";
 import { element, number } from "./text.js";
 
 const SIZES = [4096, 2048, 1024];
+const SIDECARS = "xmp";
 
 /** How long a message is shown, in milliseconds. */
 const SHOWN_FOR = 6000;
@@ -22,6 +24,7 @@ export class SelectionBar {
   #selection;
   #marks;
   #parts;
+  #rating;
   #timer = 0;
 
   /** @param {HTMLElement} bar a toolbar */
@@ -29,7 +32,7 @@ export class SelectionBar {
     this.#bar = bar;
     this.#selection = selection;
     this.#marks = marks;
-    const names = ["count", "size", "download", "favourite", "slideshow", "copy", "share", "clear",
+    const names = ["count", "size", "download", "favourite", "rating", "slideshow", "copy", "share", "clear",
       "note"];
     this.#parts = Object.fromEntries(
       names.map((name) => [name, bar.querySelector(`[data-part="${name}"]`)]));
@@ -37,7 +40,9 @@ export class SelectionBar {
     size.append(new Option(t("originals"), ""), ...SIZES.map((side) =>
       new Option(t("upTo", { number: number(side) }), `${side}x${side}`)));
     download.addEventListener("click", () => this.#download());
-    favourite.addEventListener("click", () => this.#toggleFavourites());
+    favourite.addEventListener("click", () => this.mark((images) => marks.toggleFavourites(images)));
+    this.#rating = new RatingControl(this.#parts.rating);
+    this.#rating.onRate = (stars) => this.mark((images) => marks.rate(images, stars));
     this.#parts.slideshow.addEventListener("click", () => this.onPlay(selection.images));
     copy.addEventListener("click", () => this.#copy());
     this.#parts.share.addEventListener("click", () => this.onShare(selection.paths));
@@ -45,15 +50,21 @@ export class SelectionBar {
     selection.onFull = () => this.#tell(t("selectionFull", { number: number(MOST_SELECTED) }));
   }
 
+  /** Offers what only clients that may mark images can do. */
+  allowMarks() {
+    this.#parts.size.append(new Option(t("sidecars"), SIDECARS));
+  }
+
   /** Shows the current selection. */
   show() {
     const { size } = this.#selection;
-    this.#bar.hidden = size === 0;
+    this.#showBar();
     const count = t("selected", { number: number(size) });
     if (this.#parts.count.textContent !== count) this.#parts.count.textContent = count;
-    const areFavourites = size > 0
-      && this.#selection.images.every((image) => this.#marks.isFavourite(image));
-    this.#parts.favourite.ariaPressed = areFavourites;
+    const { images } = this.#selection;
+    this.#parts.favourite.ariaPressed =
+      size > 0 && images.every((image) => this.#marks.isFavourite(image));
+    this.#rating.show(this.#marks.commonRating(images));
   }
 
   async #download() {
@@ -61,7 +72,8 @@ export class SelectionBar {
     download.disabled = true;
     try {
       const link = element("a");
-      link.href = await requestDownload(this.#selection.paths, size.value || null);
+      const contents = size.value === SIDECARS ? { sidecars: true } : { size: size.value || null };
+      link.href = await requestDownload(this.#selection.paths, contents);
       link.download = "";
       link.click();
     } catch (error) {
@@ -70,9 +82,10 @@ export class SelectionBar {
     download.disabled = false;
   }
 
-  async #toggleFavourites() {
+  /** Changes marks of images, those of the selection if no others are given, and shows an error. */
+  async mark(change, images = this.#selection.images) {
     try {
-      await this.#marks.toggleFavourites(this.#selection.images);
+      await change(images);
     } catch (error) {
       this.#tell(t("markFails", { reason: error.message }));
     }
@@ -84,10 +97,21 @@ export class SelectionBar {
     copyText(addresses.join("\n"), this.#parts.copy, this.#parts.note);
   }
 
+  /** Without a selection, only a note is shown. */
+  #showBar() {
+    const { size } = this.#selection;
+    this.#bar.hidden = size === 0 && this.#parts.note.textContent === "";
+    this.#bar.classList.toggle("is-note", size === 0);
+  }
+
   #tell(text) {
-    const { note } = this.#parts;
-    note.textContent = text;
+    this.#write(text);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => (note.textContent = ""), SHOWN_FOR);
+    this.#timer = setTimeout(() => this.#write(""), SHOWN_FOR);
+  }
+
+  #write(text) {
+    this.#parts.note.textContent = text;
+    this.#showBar();
   }
 }

@@ -65,9 +65,15 @@ export class Tile {
     return this.#picture;
   }
 
-  /** Shows whether the image is a favourite or selected; the check mark is created on demand. */
-  mark({ isFavourite, isSelected, hasCheck }) {
-    const { classList } = this.element;
+  /** Shows the marks of the image, and whether it is selected; the check mark is created on demand. */
+  mark({ isFavourite, stars, isSelected, hasCheck }) {
+    const { classList, dataset } = this.element;
+    if (stars > 0) dataset.stars = "★".repeat(stars);
+    else delete dataset.stars;
+    if (this.#picture !== null) {
+      const label = markedName(this.#picture.name, isFavourite, stars);
+      if (label !== this.link.ariaLabel) this.link.ariaLabel = label;
+    }
     classList.toggle("favourite", isFavourite);
     classList.toggle("selected", isSelected);
     if ((hasCheck || isSelected) && this.#check === null && this.#picture !== null) {
@@ -97,6 +103,10 @@ export class Tile {
   /** Moves the tile to the position of image `index`, relative to the offset `base`. */
   place(listing, layout, index, base, pace) {
     this.index = index;
+    // Another listing may have other marks of the image.
+    if (listing !== this.#listing && this.#picture !== null && listing.key(index) === this.key) {
+      this.#picture = listing.image(index);
+    }
     this.#listing = listing;
     if (this.#picture === null) this.key = listing.key(index);
     const [width, height] = [layout.w[index], layout.h[index]];
@@ -230,4 +240,9 @@ export class Tile {
     this.link.replaceChildren(text);
     this.element.classList.add("failed");
   }
+}
+
+function markedName(name, isFavourite, stars) {
+  const rating = stars > 0 ? `, ${t("stars", { count: stars, number: stars })}` : "";
+  return name + (isFavourite ? `, ${t("favourite")}` : "") + rating;
 }

@@ -40,6 +40,8 @@ export class Timeline {
     /** The sizes of renditions. */
     this.ladder = answer.ladder;
     this.generation = answer.generation;
+    /** The time at which it was requested; its images have the marks of that time. */
+    this.requested = answer.requested;
     this.isCut = answer.isCut === true;
     this.view = timelineHash(query);
     this.#days = days;

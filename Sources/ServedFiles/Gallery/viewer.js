@@ -5,6 +5,7 @@ import { InfoPanel } from "./info-panel.js";
 import { ladderStep } from "./ladder.js";
 import { Magnifier } from "./magnifier.js";
 import { PlaceholderPainter } from "./placeholder-painter.js";
+import { RatingControl, starsOf } from "./rating.js";
 import { folderHash } from "./routing.js";
 import { shareAddress, showOutcome } from "./share.js";
 import { t } from "./strings.js";
@@ -41,6 +42,7 @@ export class Viewer {
 
   #dialog;
   #marks = null;
+  #rating;
   #parts;
   #loader;
   #painter = new PlaceholderPainter();
@@ -58,7 +60,8 @@ export class Viewer {
     this.#loader = loader;
     const part = (name) => dialog.querySelector(`[data-part="${name}"]`);
     this.#parts = Object.fromEntries(
-      ["name", "folder", "details", "position", "magnify", "favourite", "slideshow", "info", "share", "original", "close", "stage",
+      ["name", "folder", "details", "position", "magnify", "favourite", "rating", "slideshow",
+        "info", "share", "original", "close", "stage",
         "frame", "preview", "exact", "tiles", "failure", "facts", "previous", "next",
         "announcement"].map((name) => [name, part(name)]),
     );
@@ -71,6 +74,8 @@ export class Viewer {
     share.addEventListener("click", () => this.#share());
     this.#parts.slideshow.addEventListener("click", () => this.#play());
     favourite.addEventListener("click", () => this.#toggleFavourite());
+    this.#rating = new RatingControl(this.#parts.rating);
+    this.#rating.onRate = (stars) => this.#rate(stars);
     this.#info = new InfoPanel(facts, info);
     dialog.addEventListener("close", () => this.#closed());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
@@ -94,11 +99,12 @@ export class Viewer {
     return this.#dialog.open;
   }
 
-  /** Sets the favourites; without them there is no button for them. */
+  /** Sets the marks; without them there are no buttons for them. */
   set marks(marks) {
     this.#marks = marks;
     this.#parts.favourite.hidden = false;
-    if (this.isOpen) this.#showFavourite();
+    this.#parts.rating.hidden = false;
+    this.showMarks();
   }
 
   /** A description for the developer panel. */
@@ -148,7 +154,7 @@ export class Viewer {
     original.href = originalURL(folder, name, version);
     original.download = name;
     exact.alt = name;
-    this.#showFavourite();
+    this.showMarks();
     this.#info.show(folder, { name, width, height, modified, taken }, version);
     // `disabled` would move the focus out of the dialog at the last image.
     previous.setAttribute("aria-disabled", index === 0);
@@ -351,6 +357,7 @@ export class Viewer {
     else if (event.key === "Home") this.move(0);
     else if (event.key === "i") this.#info.toggle();
     else if (event.key === "f") this.#toggleFavourite();
+    else if (starsOf(event.key) !== null) this.#rate(starsOf(event.key));
     else if (event.key === "s") this.#play();
     else if (event.key === "End") this.move(this.#listing.count - 1);
     else if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
@@ -361,22 +368,40 @@ export class Viewer {
     this.onPlay(this.#listing, this.#index);
   }
 
-  #showFavourite() {
-    if (this.#marks === null) return;
-    this.#parts.favourite.ariaPressed = this.#marks.isFavourite(this.#image);
+  /** Shows the marks of the image. */
+  showMarks() {
+    const image = this.#listing?.image(this.#index) ?? null;
+    if (this.#marks === null || image === null) return;
+    this.#parts.favourite.ariaPressed = this.#marks.isFavourite(image);
+    this.#rating.show(this.#marks.rating(image));
   }
 
-  async #toggleFavourite() {
+  #toggleFavourite() {
+    if (this.#marks !== null) this.#mark(this.#marks.toggleFavourites([this.#image]));
+  }
+
+  async #rate(stars) {
     if (this.#marks === null) return;
-    const saved = this.#marks.toggleFavourites([this.#image]);
-    this.#showFavourite();
+    const image = this.#image;
+    const isSaved = await this.#mark(this.#marks.rate([image], stars));
+    if (!isSaved || image !== this.#image) return;
+    const count = this.#marks.rating(image);
+    this.#parts.announcement.textContent =
+      count > 0 ? t("stars", { count, number: count }) : t("unrated");
+  }
+
+  /** Shows the outcome of a change of marks; returns whether it was saved. */
+  async #mark(change) {
+    this.showMarks();
     try {
-      await saved;
+      await change;
+      return true;
     } catch (error) {
       const { favourite, announcement } = this.#parts;
       const outcome = t("markFails", { reason: error.message });
       showOutcome(outcome, favourite, announcement, FAILURE_SHOWN_FOR);
-      if (this.isOpen) this.#showFavourite();
+      this.showMarks();
+      return false;
     }
   }
 

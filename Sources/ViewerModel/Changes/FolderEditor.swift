@@ -103,9 +103,9 @@ package struct FolderEditor: Sendable {
     ///   - rating: from −1, rejected, to 5.
     /// - Throws: ``FileFailure``.
     package mutating func rate(_ image: String, _ rating: Int) throws(FileFailure) {
-        let path = Sidecar.path(of: image)
+        let path = XMPSidecar.path(of: image)
         let previous = try contents(of: path)
-        guard let file = Sidecar.setting(rating, in: previous) else {
+        guard let file = XMPSidecar.setting(rating, in: previous) else {
             throw FileFailure(path, "no RDF description; the rating is not stored")
         }
         let reverse = previous.map { FileEdit(range: file.indices, bytes: $0) }
@@ -114,7 +114,7 @@ package struct FolderEditor: Sendable {
 
     /// Returns the rating in the sidecar of an image; `nil` if there is none.
     package func rating(of image: String) -> Int? {
-        (try? contents(of: Sidecar.path(of: image)))?.flatMap(Sidecar.rating)
+        (try? contents(of: XMPSidecar.path(of: image)))?.flatMap(XMPSidecar.rating)
     }
 
     /// Reverts the last command that was not reverted, with all of its files.
@@ -186,7 +186,7 @@ package struct FolderEditor: Sendable {
         do throws(FileFailure) {
             for image in images {
                 done.append(try change(self, image))
-                let sidecar = Sidecar.path(of: image)
+                let sidecar = XMPSidecar.path(of: image)
                 if exists(sidecar) { done.append(try change(self, sidecar)) }
             }
         } catch {
