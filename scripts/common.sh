@@ -12,11 +12,10 @@ export SWIFT_DETERMINISTIC_HASHING=1
 # TRAITS=default,SVG,PDF adds PDF, whose library is under the GPL.
 program_traits=${TRAITS:-default,SVG}
 # The build options of tests. The build and each run must use the same, or everything is compiled again.
-# CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift. Editors have an
-# index of their own, traces of crashes need only the lines, and Swift brings LLVM's linker, which takes
-# a third of the time of the system's.
+# CALOTYPE_OPTIMIZES_TESTS optimizes the modules that compute pixels; see Package.swift. Traces of crashes
+# need only the lines, and LLVM's linker, which Swift brings, takes a third of the time of the system's.
 test_build=(
-    --explicit-target-dependency-import-check error --disable-index-store
+    --explicit-target-dependency-import-check error
     -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld
 )
 build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_build[@]}"; }

@@ -2,6 +2,9 @@
 
 #include "CServedFiles.h"
 
+// Clang has #embed in all versions of C, with a warning before C23.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
 // Every file of the folder Gallery stands here, and in the table below.
 static const uint8_t api_js[] = {
 #embed "../Gallery/api.js"
