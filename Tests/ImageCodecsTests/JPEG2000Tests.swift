@@ -162,8 +162,7 @@ import Testing
     }
 
     /// A file of one 8-bit component whose header box also contains `boxes`.
-    private func file(_ image: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8]
-    {
+    private func file(_ image: PixelBuffer, colorSpace: UInt8, _ boxes: [UInt8]) throws -> [UInt8] {
         var options = EncodeOptions()
         options.isLossless = true
         var file = try encode(image, options)

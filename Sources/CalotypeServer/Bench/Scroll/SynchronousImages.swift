@@ -67,8 +67,7 @@ final class TaggedImages: ScrollImages {
     func update(_ frame: ScrollFrame) {
         requested = requested.filter { frame.items.contains($0) }
         images = images.filter { frame.items.contains($0.key) }
-        for (item, bytes) in arrived.take() where requested.contains(item) && images[item] == nil
-        {
+        for (item, bytes) in arrived.take() where requested.contains(item) && images[item] == nil {
             let path = scene.paths[item]
             images[item] = ledger.decode(ImageRequest(path: path), path, bytes)
         }
