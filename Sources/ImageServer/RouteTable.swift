@@ -35,21 +35,7 @@ struct RouteTable: Sendable {
                 folders: s.folders, pipeline: s.pipeline, queue: s.queues.folders,
                 limiter: s.limiter, maximumSide: s.grammar.maximumSide),
         ]
-        if let library = s.library {
-            routes.append(
-                LibraryRoute(
-                    library: library, allowsMarks: s.allowsMarks,
-                    allowsSharing: s.access != nil, pipeline: s.pipeline,
-                    queue: s.queues.folders, limiter: s.limiter,
-                    maximumSide: s.grammar.maximumSide))
-            routes.append(
-                CoverRoute(
-                    library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
-                    limiter: s.limiter))
-            routes.append(
-                DuplicateRoute(library: library, queue: s.queues.folders, limiter: s.limiter))
-            if s.allowsMarks { routes.append(MarkRoute(library: library, queue: s.queues.folders)) }
-        }
+        routes += Self.libraryRoutes(s)
         routes += [
             DownloadRoute(
                 downloads: s.downloads, originals: s.originals, renditions: s.renditions,
@@ -67,17 +53,7 @@ struct RouteTable: Sendable {
         ]
         let prefixes = Set(
             routes.compactMap(\.prefix) + ["_", "healthz", "readyz", "metrics", "iiif"])
-        if let access = s.access {
-            routes += [
-                LoginRoute(
-                    access: access, attempts: s.loginAttempts, queue: s.loginQueue,
-                    isSecure: s.isSecure),
-                LogoutRoute(isSecure: s.isSecure),
-                ShareRoute(
-                    access: access, directory: s.folders.directory, library: s.library,
-                    selections: s.selections, prefixes: prefixes, isSecure: s.isSecure),
-            ]
-        }
+        routes += Self.accessRoutes(s, prefixes)
         if !s.purgeTokens.isEmpty {
             routes.append(
                 PurgeRoute(
@@ -86,6 +62,37 @@ struct RouteTable: Sendable {
                     hasImgproxy: s.imgproxyKeys != nil, prefixes: Set(routes.compactMap(\.prefix))))
         }
         self.routes = routes
+    }
+
+    private static func libraryRoutes(_ s: ServerServices) -> [any Route] {
+        guard let library = s.library else { return [] }
+        var routes: [any Route] = [
+            LibraryRoute(
+                library: library, allowsMarks: s.allowsMarks, allowsSharing: s.access != nil,
+                pipeline: s.pipeline, queue: s.queues.folders, limiter: s.limiter,
+                maximumSide: s.grammar.maximumSide),
+            CoverRoute(
+                library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
+                limiter: s.limiter),
+            DuplicateRoute(library: library, queue: s.queues.folders, limiter: s.limiter),
+        ]
+        if s.allowsMarks { routes.append(MarkRoute(library: library, queue: s.queues.folders)) }
+        return routes
+    }
+
+    private static func accessRoutes(
+        _ s: ServerServices, _ prefixes: Set<String>
+    ) -> [any Route] {
+        guard let access = s.access else { return [] }
+        return [
+            LoginRoute(
+                access: access, attempts: s.loginAttempts, queue: s.loginQueue,
+                isSecure: s.isSecure),
+            LogoutRoute(isSecure: s.isSecure),
+            ShareRoute(
+                access: access, directory: s.folders.directory, library: s.library,
+                selections: s.selections, prefixes: prefixes, isSecure: s.isSecure),
+        ]
     }
 
     /// Returns the first route that has a resource at the path, and supports the method.

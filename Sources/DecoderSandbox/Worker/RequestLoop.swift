@@ -100,20 +100,9 @@ struct RequestLoop: ~Copyable {
             try request.memory?.write(decoded.image, &writer)
             writer.write(decoded.report)
         case .images:
-            let decoded = try request.source(codecs).decodedImages(
-                [request.options] + request.furtherOptions, cancellation: cancellation)
-            for decoded in decoded {
-                writer.write(decoded != nil)
-                guard let decoded else { continue }
-                try request.memory?.write(decoded.image, &writer)
-                writer.write(decoded.report)
-            }
+            try writeImages(request, &writer)
         case .preview:
-            let preview = try request.preview(codecs, cancellation)
-            writer.write(preview != nil)
-            guard let preview else { break }
-            try request.memory?.write(preview.image, &writer)
-            writer.write(preview.completeness)
+            try writePreview(request, &writer)
         case .rows:
             let sender = BandSender(connection, message.request)
             writer.write(
@@ -128,6 +117,25 @@ struct RequestLoop: ~Copyable {
         default:
             throw WireError(reason: "the request is of an unknown kind")
         }
+    }
+
+    private func writeImages(_ request: DecodeRequest, _ writer: inout WireWriter) throws {
+        let decoded = try request.source(codecs).decodedImages(
+            [request.options] + request.furtherOptions, cancellation: cancellation)
+        for decoded in decoded {
+            writer.write(decoded != nil)
+            guard let decoded else { continue }
+            try request.memory?.write(decoded.image, &writer)
+            writer.write(decoded.report)
+        }
+    }
+
+    private func writePreview(_ request: DecodeRequest, _ writer: inout WireWriter) throws {
+        let preview = try request.preview(codecs, cancellation)
+        writer.write(preview != nil)
+        guard let preview else { return }
+        try request.memory?.write(preview.image, &writer)
+        writer.write(preview.completeness)
     }
 
     private mutating func writeNextFrame(
