@@ -39,6 +39,11 @@ struct DuplicateRoute: Route {
 
 private struct DuplicatesPage: Encodable {
     struct Group: Encodable {
+        private enum CodingKeys: String, CodingKey {
+            case images = "pictures"
+            case bytes, equal
+        }
+
         let images: ImageColumns
         /// The lengths of the files in bytes.
         let bytes: [Int]
