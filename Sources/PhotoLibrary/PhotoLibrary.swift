@@ -277,6 +277,9 @@ package final class PhotoLibrary: Sendable {
     package func duplicates(
         offset: Int, limit: Int
     ) async throws(LoadError) -> LibraryDuplicates {
+        // Read first: the timeline of a complete index has all images, so that its generation is the one
+        // to compare.
+        let isIndexed = status.isComplete
         let state = finder.state(state.withLock { $0.timeline.generation })
         if let failure = state.failure { throw failure }
         let chosen = state.groups.dropFirst(offset).prefix(limit)
@@ -285,7 +288,7 @@ package final class PhotoLibrary: Sendable {
             chosen.compactMap { store.group($0, root: root) }
         }
         return LibraryDuplicates(
-            isComplete: state.isComplete && status.isComplete, readCount: state.readCount,
+            isComplete: state.isComplete && isIndexed, readCount: state.readCount,
             totalCount: state.totalCount, groupCount: state.groups.count, groups: groups)
     }
 
