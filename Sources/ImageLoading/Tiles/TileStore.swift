@@ -48,7 +48,7 @@ public protocol StoredTiles: Sendable {
     func file(of tile: TileAddress) -> [UInt8]?
 }
 
-/// Writes the tiles of one pyramid; if it is released before ``finish()``, nothing is stored.
+/// Writes the tiles of one pyramid; if it is released before ``finish(problem:)``, nothing is stored.
 public protocol TileWriter: AnyObject {
     /// Writes an encoded tile; each tile once, in any order.
     ///
