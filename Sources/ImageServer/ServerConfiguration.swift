@@ -57,7 +57,7 @@ extension ImageServer {
         public var watermark: Watermark?
         /// Who may see the images; `nil` for everyone.
         public var access: AccessControl?
-        /// The folder of the database of ``PhotoLibrary``; `nil` for no timeline and no search.
+        /// The folder of the database of the photo library; `nil` for no timeline and no search.
         public var libraryDirectory: String?
         /// The templates of cards; `nil` for neither cards nor avatars.
         public var cards: CardTemplates?
