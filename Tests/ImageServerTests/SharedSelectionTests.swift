@@ -40,18 +40,7 @@ import Testing
     private func whileRunning(
         _ body: @Sendable @escaping (RequestHandler) async throws -> Void
     ) async throws {
-        let server = gallery.server
-        let parts = try server.parts()
-        let library = try #require(parts.library)
-        library.start()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await library.run() }
-            defer { group.cancelAll() }
-            await eventually {
-                library.status.isComplete && library.status.foundCount == Self.all.count
-            }
-            try await body(server.requestHandler(parts))
-        }
+        try await gallery.whileLibraryRuns(imageCount: Self.all.count, body)
     }
 
     private func get(

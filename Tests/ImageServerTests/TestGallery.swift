@@ -10,8 +10,10 @@ import ImageLoading
 import ImageTesting
 import Logging
 import NIOCore
+import PhotoLibrary
 import Pixels
 import Synchronization
+import Testing
 
 @testable import ImageServer
 
@@ -94,6 +96,22 @@ final class TestGallery: Sendable {
     var server: ImageServer {
         ImageServer(
             configuration: configuration, pipeline: pipeline, logger: Logger(label: "test"))
+    }
+
+    /// Calls `body` with a handler of requests after all `count` images of the library were indexed.
+    func whileLibraryRuns(
+        imageCount count: Int, _ body: @Sendable @escaping (RequestHandler) async throws -> Void
+    ) async throws {
+        let server = server
+        let parts = try server.parts()
+        let library = try #require(parts.library)
+        library.start()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await library.run() }
+            defer { group.cancelAll() }
+            await eventually { library.status.isComplete && library.status.foundCount == count }
+            try await body(server.requestHandler(parts))
+        }
     }
 
     /// Writes an image; creates folders on the way.

@@ -52,19 +52,4 @@ public struct ObjectStore: Sendable, Hashable {
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))
     }
-
-}
-
-extension StringProtocol {
-    /// The text with all bytes percent-encoded except unreserved characters (RFC 3986, section 2.3).
-    var percentEncoded: String {
-        utf8.map { byte in
-            let character = Character(UnicodeScalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
-                return String(character)
-            }
-            let digits = String(byte, radix: 16, uppercase: true)
-            return byte < 16 ? "%0\(digits)" : "%\(digits)"
-        }.joined()
-    }
 }

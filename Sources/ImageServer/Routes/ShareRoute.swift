@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
+internal import HTTPCaching
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import PhotoLibrary

@@ -172,17 +172,3 @@ package final class ServedFolder: ImageFolder {
         return page.images.map(\.name)
     }
 }
-
-extension String {
-    /// The text as one segment of the path of a URL.
-    fileprivate var percentEncoded: String {
-        utf8.reduce(into: "") { text, byte in
-            let isKept =
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-._~".utf8.contains(byte)
-            let digits = String(byte, radix: 16, uppercase: true)
-            text += isKept ? String(UnicodeScalar(byte)) : byte < 16 ? "%0\(digits)" : "%\(digits)"
-        }
-    }
-}
