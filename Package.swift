@@ -87,9 +87,15 @@ let package = Package(
                 .trait(
                     name: "Viewer",
                     description: "Build calotype-viewer, the viewer in a window of GTK 4."),
-                .default(
+                .trait(
+                    name: "HTTPS",
+                    description: "Load images over HTTP and HTTPS, and serve HTTPS and HTTP/2."),
+                .trait(
+                    name: "Local",
+                    description: "All default traits except HTTPS, which takes a third of a build.",
                     enabledTraits: Set(
                         cLibraries.filter(\.isDefault).flatMap(\.traits).map(\.name))),
+                .default(enabledTraits: ["HTTPS", "Local"]),
             ]),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -182,7 +188,9 @@ let package = Package(
             name: "HTTPLoading",
             dependencies: [
                 "HTTPCaching", "LoadScheduling", "MessageDigests",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client",
+                    condition: .when(traits: ["HTTPS"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -209,15 +217,20 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(
+                    name: "HummingbirdHTTP2", package: "hummingbird",
+                    condition: .when(traits: ["HTTPS"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl",
+                    condition: .when(traits: ["HTTPS"])),
+                .product(
+                    name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["HTTPS"])),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),

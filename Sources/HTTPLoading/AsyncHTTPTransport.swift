@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if HTTPS
 internal import AsyncHTTPClient
 public import HTTPCaching
 public import HTTPTypes
@@ -105,10 +106,24 @@ public final class AsyncHTTPTransport: HTTPTransport {
     public func send(
         _ request: HTTPRequest
     ) async throws(LoadError) -> HTTPTransportResponse {
+        try await send(request, nil)
+    }
+
+    /// Sends a request with a body and waits for the head of the response.
+    public func send(
+        _ request: HTTPRequest, body: [UInt8]
+    ) async throws(LoadError) -> HTTPTransportResponse {
+        try await send(request, .bytes(ByteBuffer(bytes: body)))
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ body: HTTPClientRequest.Body?
+    ) async throws(LoadError) -> HTTPTransportResponse {
         let url =
             "\(request.scheme ?? "http")://\(request.authority ?? "")\(request.path ?? "/")"
         var outgoing = HTTPClientRequest(url: url)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
+        outgoing.body = body
         for field in request.headerFields {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
@@ -182,3 +197,4 @@ extension LoadError {
         }
     }
 }
+#endif

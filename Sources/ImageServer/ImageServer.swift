@@ -6,7 +6,9 @@ internal import Glibc
 internal import Darwin
 #endif
 internal import HummingbirdCore
+#if HTTPS
 internal import HummingbirdHTTP2
+#endif
 public import ImageLoading
 internal import LoadScheduling
 public import Logging
@@ -159,6 +161,7 @@ public struct ImageServer: Sendable {
                     onListening: listening, logger: logger)
             ]
         }
+        #if HTTPS
         let connections = try TLSConnections(
             files,
             HTTP2ChannelConfiguration(
@@ -169,6 +172,10 @@ public struct ImageServer: Sendable {
             address: address, connection: connections, connections: state.connections,
             onListening: listening, logger: logger)
         return [connections, listener]
+        #else
+        try files.check()
+        return []
+        #endif
     }
 
     /// The URL of a listening socket, or `unix:` with its path.

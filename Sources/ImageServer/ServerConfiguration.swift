@@ -147,7 +147,7 @@ extension ImageServer {
         public func check() throws(ServerError) {
             _ = try ServedDirectory(directory)
             _ = try presetOptions()
-            _ = try tls?.read()
+            try tls?.check()
         }
 
         /// Parses the presets and the devices.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if HTTPS
 internal import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
@@ -16,19 +17,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import UnixSignals
 
-/// The certificate chain and the private key of a server, in two PEM files.
-public struct TLSFiles: Sendable, Hashable {
-    /// The path of the file with the server's certificate, followed by the intermediate ones.
-    public var certificates: String
-    /// The path of the file with the private key.
-    public var privateKey: String
-
-    /// Creates a pair of file paths; the files are read when the server starts.
-    public init(certificates: String, privateKey: String) {
-        self.certificates = certificates
-        self.privateKey = privateKey
-    }
-
+extension TLSFiles {
     /// Reads both files.
     ///
     /// - Returns: a configuration for TLS 1.2 and newer.
@@ -161,3 +150,4 @@ final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 }
+#endif
