@@ -27,14 +27,17 @@ struct MemoryPlan {
     var connectionByteCount: Int { keptByteCount / 4 }
     /// Response bodies of origin servers.
     var bodyByteCount: Int { max(keptByteCount, 2 * (sourceLimit ?? 0)) }
+    /// Renditions that are read from or written to a bucket.
+    var bucketByteCount: Int { keptByteCount / 8 }
     /// Pixels of decodes and encodes in progress.
     private var workingByteCount: Int { max(keptByteCount, Self.leastWorkingByteCount) }
     /// All pixels: cached images, tiles, and decodes and encodes in progress.
     var pixelByteCount: Int { imageByteCount + tileByteCount + workingByteCount }
 
     /// The maximum memory of the server's own process.
-    func hostByteCount(loadsFromWeb: Bool) -> Int {
+    func hostByteCount(loadsFromWeb: Bool, usesBucket: Bool) -> Int {
         Self.programByteCount + keptByteCount + workingByteCount + outgoingByteCount
             + connectionByteCount + (loadsFromWeb ? bodyByteCount : 0)
+            + (usesBucket ? bucketByteCount : 0)
     }
 }

@@ -158,11 +158,13 @@ struct Serve: AsyncParsableCommand {
         defer { sandbox?.close() }
         try logMissingLayers(of: sandbox, logger)
         let web = try webAccess()
+        let results = try resultAccess(logger)
         let result: Result<Void, ExitCode>
         do throws(ExitCode) {
-            result = .success(try await serve(configuration, codecs, web, logger))
+            result = .success(try await serve(configuration, codecs, web, results, logger))
         } catch { result = .failure(error) }
         await web?.transport.close()
+        await results?.transport.close()
         try result.get()
     }
 
@@ -171,12 +173,12 @@ struct Serve: AsyncParsableCommand {
     /// - Throws: `ExitCode`, after the reason was written to standard error.
     private func serve(
         _ configuration: ImageServer.Configuration, _ codecs: CodecSet, _ web: WebAccess?,
-        _ logger: Logger
+        _ results: ResultAccess?, _ logger: Logger
     ) async throws(ExitCode) {
         var configuration = configuration
         let pipeline: ImagePipeline
         do throws(LoadError) {
-            pipeline = try makePipeline(codecs, web, logger)
+            pipeline = try makePipeline(codecs, web, results, logger)
             configuration.tileStore = try FolderTileStore(
                 directory: "\(cacheFolder)/tiles", byteLimit: cacheSize)
         } catch {

@@ -19,6 +19,13 @@ struct WebAccess {
     let configuration: HTTPLoader.Configuration
 }
 
+/// Access to the bucket of renditions.
+struct ResultAccess {
+    /// The connections, which the owner closes.
+    let transport: AsyncHTTPTransport
+    let bucket: RenditionBucket
+}
+
 extension Serve {
     /// The folder of the cache, from the option or the environment.
     var cacheFolder: String {
@@ -49,7 +56,7 @@ extension Serve {
     ///
     /// - Throws: `LoadError` if a store cannot be opened.
     func makePipeline(
-        _ codecs: CodecSet, _ web: WebAccess?, _ logger: Logger
+        _ codecs: CodecSet, _ web: WebAccess?, _ results: ResultAccess?, _ logger: Logger
     ) throws(LoadError) -> ImagePipeline {
         var configuration = ImagePipeline.Configuration()
         configuration.memoryCacheByteLimit = memoryPlan.imageByteCount
@@ -58,6 +65,7 @@ extension Serve {
         let folder = cacheFolder
         configuration.store = try RenditionStore(
             directory: folder, byteLimit: cacheSize, logger: logger)
+        configuration.sharedStore = results?.bucket
         if let web {
             configuration.web = HTTPLoader(
                 transport: web.signing,
@@ -92,9 +100,29 @@ extension Serve {
         return WebAccess(transport: transport, signing: signing, configuration: configuration)
     }
 
+    /// The access to the bucket of renditions; `nil` if none is configured.
+    ///
+    /// The operator chose its endpoint, so that its addresses need not be public.
+    func resultAccess(_ logger: Logger) throws -> ResultAccess? {
+        guard let url = try serving.resultURL(),
+            let credentials = try serving.credentials(environment(ServingArguments.secrets))
+        else { return nil }
+        let transport = AsyncHTTPTransport()
+        let signing = S3Transport(
+            transport, endpoint: try serving.endpoint(), buckets: nil, region: serving.s3Region,
+            credentials: credentials)
+        var limits = RenditionBucket.Limits()
+        limits.queuedByteCount = memoryPlan.bucketByteCount
+        return ResultAccess(
+            transport: transport,
+            bucket: RenditionBucket(signing, url: url, limits: limits, logger: logger))
+    }
+
     /// The output of `--check-config`.
     func checkedConfiguration() throws -> String {
-        let host = memoryPlan.hostByteCount(loadsFromWeb: try serving.webSources() != nil)
+        let host = memoryPlan.hostByteCount(
+            loadsFromWeb: try serving.webSources() != nil,
+            usesBucket: serving.resultBucket != nil)
         let workers = sandboxing.totalMemoryByteCount(
             workerCount: processorCount())
         return "configuration is valid; maximum memory: \(host >> 20) MiB for the server, "

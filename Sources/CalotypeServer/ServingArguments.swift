@@ -146,6 +146,14 @@ struct ServingArguments: ParsableArguments {
             """)
     var buckets: [String] = []
 
+    @Option(
+        help: """
+            An S3 bucket, or BUCKET/PREFIX, in which servers share the renditions of files: they serve the \
+            same folder under the same path. Renditions are read from it within 150 ms or else made, \
+            and written in the background.
+            """)
+    var resultBucket: String?
+
     @Option(help: "The URL of the S3 service (default: https://s3.REGION.amazonaws.com).")
     var s3Endpoint: String?
 
@@ -268,6 +276,7 @@ struct ServingArguments: ParsableArguments {
         _ = try ladder()
         _ = try addressGuard()
         _ = try webSources()
+        _ = try resultURL()
     }
 
     /// Copies the options and secrets to the server's configuration.
@@ -327,6 +336,10 @@ struct ServingArguments: ParsableArguments {
     /// The hosts and buckets of originals that are loaded over HTTP; `nil` for none.
     func webSources() throws -> WebSources? {
         if sources.isEmpty && buckets.isEmpty { return nil }
+        #if !HTTPS
+        throw ValidationError(
+            "--source and --bucket need a build with the trait HTTPS, as make build makes it")
+        #else
         var webSources = WebSources(
             hosts: sources, schemes: allowHTTP ? [.http, .https] : [.https])
         if !buckets.isEmpty {
@@ -334,9 +347,10 @@ struct ServingArguments: ParsableArguments {
                 endpoint: try endpoint(), buckets: Set(buckets))
         }
         return webSources
+        #endif
     }
 
-    private func endpoint() throws -> HTTPURL {
+    func endpoint() throws -> HTTPURL {
         let text = s3Endpoint ?? "https://s3.\(s3Region).amazonaws.com"
         guard let url = try? HTTPURL(text), url.path == "/" else {
             throw ValidationError(
@@ -346,16 +360,42 @@ struct ServingArguments: ParsableArguments {
         return url
     }
 
+    /// The URL of the bucket for renditions; `nil` for none.
+    ///
+    /// - Throws: `ValidationError` for an invalid name.
+    func resultURL() throws -> HTTPURL? {
+        guard let resultBucket else { return nil }
+        #if !HTTPS
+        throw ValidationError(
+            "--result-bucket needs a build with the trait HTTPS, as make build makes it")
+        #else
+        let names = resultBucket.split(separator: "/", omittingEmptySubsequences: false)
+        let isValid = names.allSatisfy { name in
+            !name.isEmpty && name != "." && name != ".."
+                && name.utf8.allSatisfy { Self.bucketBytes.contains($0) }
+        }
+        guard isValid, let url = try? HTTPURL("\(try endpoint())\(resultBucket)") else {
+            throw ValidationError(
+                "invalid --result-bucket: \(resultBucket); use BUCKET or BUCKET/PREFIX, with letters, digits, "
+                    + "dots, dashes and underscores")
+        }
+        return url
+        #endif
+    }
+
+    private static let bucketBytes = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_".utf8)
+
     /// The credentials of the S3 service; `nil` without a bucket.
     ///
     /// - Throws: `ValidationError` if a bucket is configured and a variable is not set.
     func credentials(_ secrets: [String: String]) throws -> S3Transport.Credentials? {
-        if buckets.isEmpty { return nil }
+        if buckets.isEmpty && resultBucket == nil { return nil }
         guard let keyID = secrets["AWS_ACCESS_KEY_ID"], !keyID.isEmpty,
             let secret = secrets["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty
         else {
             throw ValidationError(
-                "--bucket requires the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+                "buckets require the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         }
         let token = secrets["AWS_SESSION_TOKEN"] ?? ""
         return S3Transport.Credentials(

@@ -14,6 +14,24 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: `LoadError.connectionFailed(url:reason:)`, `LoadError.timedOut(url:)`, or
     ///   `LoadError.cancelled`.
     func send(_ request: HTTPRequest) async throws(LoadError) -> HTTPTransportResponse
+
+    /// Sends a request with a body and waits for the head of the response.
+    ///
+    /// - Throws: as ``send(_:)``; always, unless the transport implements it.
+    func send(
+        _ request: HTTPRequest, body: [UInt8]
+    ) async throws(LoadError) -> HTTPTransportResponse
+}
+
+extension HTTPTransport {
+    /// Fails: a transport that only loads need not send bodies.
+    public func send(
+        _ request: HTTPRequest, body: [UInt8]
+    ) async throws(LoadError) -> HTTPTransportResponse {
+        throw .connectionFailed(
+            url: "\(request.authority ?? "")\(request.path ?? "")",
+            reason: "the transport sends no bodies")
+    }
 }
 
 /// The head of a response, and its body as an asynchronous sequence.

@@ -10,7 +10,7 @@ internal import MessageDigests
 ///
 /// Requests are signed when they are sent, retries, resumed downloads and conditional requests
 /// included.
-/// - SeeAlso: AWS Signature Version 4, with the headers signed and no body.
+/// - SeeAlso: AWS Signature Version 4, with the headers and the body signed.
 public struct S3Transport: HTTPTransport {
     /// The access key of the client.
     public struct Credentials: Sendable {
@@ -68,8 +68,22 @@ public struct S3Transport: HTTPTransport {
     public func send(
         _ request: HTTPRequest
     ) async throws(LoadError) -> HTTPTransportResponse {
+        try await transport.send(forStore(request, body: []))
+    }
+
+    /// Signs the request and its body if it is for an object, and sends both.
+    public func send(
+        _ request: HTTPRequest, body: [UInt8]
+    ) async throws(LoadError) -> HTTPTransportResponse {
+        try await transport.send(forStore(request, body: body), body: body)
+    }
+
+    /// Returns the request as it is sent: signed if it is for an object.
+    private func forStore(
+        _ request: HTTPRequest, body: [UInt8]
+    ) throws(LoadError) -> HTTPRequest {
         guard request.scheme == endpoint.scheme.rawValue, request.authority == endpoint.authority
-        else { return try await transport.send(request) }
+        else { return request }
         let url = try HTTPURL(
             "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(request.path ?? "/")")
         // The store may resolve the path to another bucket than the one that was checked.
@@ -78,7 +92,7 @@ public struct S3Transport: HTTPTransport {
         }
         var request = request
         request.path = url.path
-        return try await transport.send(isSigned(url) ? signed(request) : request)
+        return isSigned(url) ? signed(request, body) : request
     }
 
     /// Returns whether a URL is that of an object in a signed bucket.
@@ -91,20 +105,23 @@ public struct S3Transport: HTTPTransport {
         return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))
     }
 
-    private func signed(_ request: HTTPRequest) -> HTTPRequest {
+    private func signed(_ request: HTTPRequest, _ body: [UInt8]) -> HTTPRequest {
         // 20130524T000000Z
         let date: String = now().formatted(.iso8601)
         let time = date.filter { !"-:".contains($0) }
         var request = request
         var fields = [
             "host": request.authority ?? "", "x-amz-date": time,
-            "x-amz-content-sha256": MessageDigest(sha256: []).hexadecimal,
+            "x-amz-content-sha256": MessageDigest(sha256: body).hexadecimal,
         ]
         fields["x-amz-security-token"] = credentials.sessionToken
         for (name, value) in fields where name != "host" {
             if let name = HTTPField.Name(name) { request.headerFields[name] = value }
         }
         fields["range"] = request.headerFields[.range]
+        for field in request.headerFields where field.name.canonicalName.hasPrefix("x-amz-meta-") {
+            fields[field.name.canonicalName] = field.value
+        }
         let names = fields.keys.sorted()
         let signedNames = names.joined(separator: ";")
         // The URL of an object has no query.

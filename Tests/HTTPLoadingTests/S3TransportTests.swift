@@ -19,6 +19,12 @@ private final class NotingTransport: HTTPTransport {
         sent.withLock { $0.append(request) }
         throw .cancelled
     }
+
+    func send(
+        _ request: HTTPRequest, body: [UInt8]
+    ) async throws(LoadError) -> HTTPTransportResponse {
+        try await send(request)
+    }
 }
 
 @Suite("A request to an object store") struct S3TransportTests {
@@ -81,6 +87,29 @@ private final class NotingTransport: HTTPTransport {
                 + "SignedHeaders=\(names), Signature=\(signature)")
         #expect(seen["x-amz-date"] == "20130524T000000Z")
         #expect(seen["x-amz-security-token"] == token)
+    }
+
+    @Test("with a body is signed like that of botocore 1.44.8") func body() async throws {
+        let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
+        let transport = S3Transport(
+            noting, try HTTPURL("https://s3.example.org"), nil, "us-east-1",
+            .init(
+                keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+        ) { time }
+        let size = try #require(HTTPField.Name("x-amz-meta-calotype-size"))
+        let request = HTTPRequest(
+            method: .put, scheme: "https", authority: "s3.example.org", path: "/results/v8/a/b",
+            headerFields: [size: "4x3", .ifNoneMatch: "*"])
+        let bytes = Array("A rendition.".utf8)
+        await #expect(throws: LoadError.cancelled) {
+            _ = try await transport.send(request, body: bytes)
+        }
+        let sent = try #require(noting.requests.last).headerFields
+        #expect(
+            sent[.authorization] == "AWS4-HMAC-SHA256 "
+                + "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+                + "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-meta-calotype-size, "
+                + "Signature=08fb7e1899a344740f07b7c93e840644c17cf9e85b8eb0e386e88f3160d0c676")
     }
 
     @Test(

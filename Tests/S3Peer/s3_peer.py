@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves images of an S3-compatible store that verifies signatures (moto): s3_peer.py CALOTYPE [IMAGE].
+"""Serves images of an S3-compatible store that verifies signatures (moto), and shares renditions in it:
+s3_peer.py CALOTYPE [IMAGE].
 
 Exits with 0 if all checks pass.
 """
@@ -8,7 +9,9 @@ import json
 import os
 import pathlib
 import sys
+import shutil
 import tempfile
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -40,12 +43,17 @@ def fill(endpoint: str, image: bytes) -> dict:
     policy = {
         "Version": "2012-10-17",
         "Statement": [
-            {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::photos/*"}
+            {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::photos/*"},
+            {
+                "Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject"],
+                "Resource": "arn:aws:s3:::results/*",
+            },
         ],
     }
     users.put_user_policy(
         UserName="calotype", PolicyName="read", PolicyDocument=json.dumps(policy))
-    store.create_bucket(Bucket="photos")
+    for bucket in ["photos", "results"]:
+        store.create_bucket(Bucket=bucket)
     for key in KEYS + UNUSUAL_KEYS:
         store.put_object(Bucket="photos", Key=key, Body=image, ContentType="image/png")
     return users.create_access_key(UserName="calotype")["AccessKey"]
@@ -75,6 +83,65 @@ class StoreServer(CheckedServer):
             return error.code
 
 
+class SharingServer(CheckedServer):
+    """A server with an empty cache that shares the renditions of a folder in the store."""
+
+    def __init__(self, program: str, folder: str, endpoint: str, key_id: str, secret: str):
+        self.empty = tempfile.TemporaryDirectory()
+        super().__init__(
+            program, folder, f"{self.empty.name}/cache", "--metrics", "--no-library",
+            "--result-bucket", "results/renditions", "--s3-endpoint", endpoint, "--log-level", "error",
+            environment={"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret})
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.empty.cleanup()
+
+    def rendition(self) -> bytes:
+        with urllib.request.urlopen(f"{self.url}/20x20/1.png") as response:
+            return response.read()
+
+    def metric(self, name: str) -> int:
+        with urllib.request.urlopen(f"{self.url}/metrics") as response:
+            lines = response.read().decode().splitlines()
+        return sum(int(float(line.split()[-1])) for line in lines if line.startswith(f"calotype_{name}"))
+
+
+def check_sharing(program: str, image: pathlib.Path, endpoint: str, key: dict, expect) -> None:
+    """Servers with empty caches share the renditions of a folder."""
+    names = key["AccessKeyId"], key["SecretAccessKey"]
+
+    def made(server: SharingServer) -> tuple[int, int]:
+        hits = server.metric("rendition_shared_hits_total")
+        return hits, server.metric("image_decode_seconds_count")
+
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(image, f"{folder}/1.png")
+        with SharingServer(program, folder, endpoint, *names) as server:
+            first = server.rendition()
+            end = time.monotonic() + 30
+            while server.metric("result_bucket_writes_total") < 1 and time.monotonic() < end:
+                time.sleep(0.05)
+            expect("the first server decodes", made(server), (0, 1))
+            expect("and writes one object", server.metric("result_bucket_writes_total"), 1)
+        # On a busy machine a lookup may exceed its time limit; the rendition is made then.
+        for _ in range(5):
+            with SharingServer(program, folder, endpoint, *names) as server:
+                expect("bytes of another server", server.rendition() == first, True)
+                timeouts = server.metric("result_bucket_failures_total")
+                if timeouts == 0:
+                    expect("another server decodes nothing", made(server), (1, 0))
+                    expect("its own store answers then", server.rendition() == first, True)
+                    expect("without another lookup", server.metric("result_bucket_hits_total"), 1)
+                    break
+        expect("a lookup in time", timeouts, 0)
+        with SharingServer(program, folder, endpoint, names[0], "wrong" * 8) as server:
+            expect("bytes with a wrong secret", server.rendition() == first, True)
+            expect("a wrong secret is counted", server.metric("result_bucket_failures_total") > 0, True)
+        with SharingServer(program, folder, "http://127.0.0.1:1", *names) as server:
+            expect("bytes without the store", server.rendition() == first, True)
+
+
 def main() -> int:
     program = sys.argv[1]
     image = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "Corpus/png/valid/rgb-8.png")
@@ -84,7 +151,7 @@ def main() -> int:
     endpoint = f"http://{host}:{port}"
     failures = []
 
-    def expect(what: str, status: int, expected: int):
+    def expect(what: str, status: object, expected: object):
         print(f"{'ok' if status == expected else 'FAILED'}: {what}: {status}")
         if status != expected:
             failures.append(what)
@@ -107,6 +174,7 @@ def main() -> int:
             expect("bucket that is not served", server.status("s3://secrets/1.png"), 403)
         with StoreServer(program, endpoint, key["AccessKeyId"], "wrong" * 8) as server:
             expect("wrong secret", server.status(f"s3://photos/{KEYS[0]}"), 502)
+        check_sharing(program, image, endpoint, key, expect)
     finally:
         store.stop()
     return 1 if failures else 0

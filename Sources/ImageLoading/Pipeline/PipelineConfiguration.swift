@@ -34,6 +34,8 @@ extension ImagePipeline {
         public var animatedRenditionPixelCount = 500_000_000
         /// The store of renditions and facts; `nil` to store none.
         public var store: (any RenditionStoring)?
+        /// A store that several pipelines share, behind ``store``; `nil` for none.
+        public var sharedStore: (any SharedRenditionStoring)?
         /// What is stored on disk.
         public var storePolicy = StorePolicy.all
         /// The lossless format of stored images of views.
@@ -61,6 +63,7 @@ extension PipelineResources {
             memory: MemoryCache(
                 byteLimit: configuration.memoryCacheByteLimit,
                 lifetime: configuration.memoryLifetime, budget: configuration.memoryBudget),
-            store: configuration.store, policy: configuration.storePolicy, logger: logger)
+            store: configuration.store, sharedStore: configuration.sharedStore,
+            policy: configuration.storePolicy, logger: logger)
     }
 }

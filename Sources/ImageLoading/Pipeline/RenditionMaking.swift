@@ -32,6 +32,7 @@ struct RenditionLoad: Sendable {
 /// Equal requests share one load.
 final class RenditionMaking: Sendable {
     private typealias Loads = SharedLoads<RenditionKey, Rendition, NoProgress>
+    private typealias Lookups = SharedLoads<RenditionKey, Rendition?, NoProgress>
 
     private let resources: PipelineResources
     private let images: ImageMaking
@@ -39,6 +40,7 @@ final class RenditionMaking: Sendable {
     private let animated: AnimatedRenditionMaking
     private let stored: StoredRenditions
     private let loads = Loads()
+    private let lookups = Lookups()
 
     /// - Parameters:
     ///   - resources: the pipeline's.
@@ -74,6 +76,7 @@ final class RenditionMaking: Sendable {
             resources.metrics.countStoreHit()
             return found
         }
+        if let found = try await shared(request, urgency, story) { return found }
         let base = try await base(of: request, urgency, story)
         let key = RenditionKey(base.original, request)
         return try await loads.value(
@@ -97,6 +100,26 @@ final class RenditionMaking: Sendable {
                 }
             }
         }
+    }
+
+    /// Returns the rendition of a file from the shared store, if there is one; equal requests share a lookup.
+    private func shared(
+        _ request: RenditionRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?
+    ) async throws(LoadError) -> Rendition? {
+        guard resources.sharedStore != nil, let file = request.image.fileIdentity,
+            resources.policy != .originals, request.image.storeUse.contains(.reads)
+        else { return nil }
+        let key = RenditionKey(OriginalVersion(file), request)
+        let found = try await lookups.value(
+            for: key,
+            Lookups.Consumer(urgency: urgency, storePermission: { [] }, story: story)
+        ) { [stored] context throws(LoadError) in
+            try await stored.shared(key, context.urgency)
+        }
+        guard let found else { return nil }
+        story?.add(LoadStep(.store, "hit in the shared store"))
+        resources.metrics.countSharedHit()
+        return found
     }
 
     /// Decodes the image, or the first frame, from which an animation is recognized.

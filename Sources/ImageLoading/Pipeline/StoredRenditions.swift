@@ -44,6 +44,19 @@ struct StoredRenditions: Sendable {
         }
     }
 
+    /// Returns the rendition of a file from the shared store, and stores it in the other one.
+    ///
+    /// - Throws: ``LoadError/cancelled``.
+    func shared(
+        _ key: RenditionKey, _ urgency: PriorityHandle
+    ) async throws(LoadError) -> Rendition? {
+        guard let found = await resources.sharedStore?.rendition(for: key) else { return nil }
+        return try await resources.queues.lookups.run(urgency) { _ throws(LoadError) in
+            resources.store?.insert(found, for: key)
+            return found
+        }
+    }
+
     /// Returns a rendition that another load has stored since the store was first searched; blocks.
     func rendition(_ load: RenditionLoad) -> Rendition? {
         guard resources.policy != .originals, load.request.image.storeUse.contains(.reads) else {
@@ -62,5 +75,8 @@ struct StoredRenditions: Sendable {
         else { return }
         resources.store?.insert(
             rendition, for: key, freshUntil: storability.answersByNameUntil)
+        if case .file = load.request.image.source {
+            resources.sharedStore?.insert(rendition, for: key)
+        }
     }
 }

@@ -6,11 +6,13 @@ internal import CoreMetrics
 struct PipelineMetrics: Sendable {
     private let memoryHits = Counter(label: "calotype.image.memory.hits")
     private let storeHits = Counter(label: "calotype.rendition.store.hits")
+    private let sharedHits = Counter(label: "calotype.rendition.shared.hits")
     private let decodes = Timer(label: "calotype.image.decode", preferredDisplayUnit: .seconds)
     private let encodes = Timer(label: "calotype.rendition.encode", preferredDisplayUnit: .seconds)
 
     func countMemoryHit() { memoryHits.increment() }
     func countStoreHit() { storeHits.increment() }
+    func countSharedHit() { sharedHits.increment() }
 
     /// Records the duration of a decode, including resampling.
     func recordDecode(_ duration: Duration) { decodes.recordNanoseconds(nanoseconds(duration)) }

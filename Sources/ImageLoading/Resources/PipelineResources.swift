@@ -15,6 +15,8 @@ struct PipelineResources: Sendable {
     let playing = PlayingAnimations()
     /// The store of renditions and facts, if there is one.
     let store: (any RenditionStoring)?
+    /// The store that other pipelines use too, if there is one.
+    let sharedStore: (any SharedRenditionStoring)?
     let policy: StorePolicy
     let logger: Logger
     let metrics = PipelineMetrics()

@@ -24,10 +24,14 @@ import Testing
         let images: ImageMaking
         let renditions: RenditionMaking
 
-        init(_ codec: FakeCodec, store: (any RenditionStoring)? = nil) {
+        init(
+            _ codec: FakeCodec, store: (any RenditionStoring)? = nil,
+            shared: (any SharedRenditionStoring)? = nil
+        ) {
             var configuration = ImagePipeline.Configuration()
             configuration.decodeThreadCount = 1
             configuration.store = store
+            configuration.sharedStore = shared
             resources = PipelineResources(
                 codecs: CodecSet([codec]), configuration: configuration, logger: .silent)
             originals = OriginalLoading(resources, web: nil)
@@ -76,6 +80,60 @@ import Testing
         // Without a known identity one before the file is read; in any case one after it was decoded.
         #expect(parts.resources.files.readCount == (isIdentityKnown ? 1 : 2))
         #expect(story.steps.map(\.stage) == [.load, .decode, .encode])
+    }
+
+    /// A shared store in memory that counts its lookups.
+    private final class SharedMemory: SharedRenditionStoring {
+        private let state = Mutex<(stored: [RenditionKey: Rendition], lookupCount: Int)>(([:], 0))
+
+        var stored: [RenditionKey: Rendition] { state.withLock { $0.stored } }
+        var lookupCount: Int { state.withLock { $0.lookupCount } }
+
+        func rendition(for key: RenditionKey) async -> Rendition? {
+            state.withLock { state in
+                state.lookupCount += 1
+                return state.stored[key]
+            }
+        }
+
+        func insert(_ rendition: Rendition, for key: RenditionKey) {
+            state.withLock { $0.stored[key] = rendition }
+        }
+    }
+
+    @Test("makes a rendition once for all pipelines that share a store") func sharedStore()
+        async throws
+    {
+        let shared = SharedMemory()
+        let path = try folder.write("a.fake", grey: 7, side: 40)
+        let request = RenditionRequest.fake(path, side: 20)
+        let maker = Parts(FakeCodec(), store: try folder.store(), shared: shared)
+        let made = try await maker.renditions.rendition(for: request, .fixed(.visible), nil)
+        #expect(shared.stored.count == 1)
+        // Another machine: the same file, an empty store of its own.
+        let codec = FakeCodec()
+        let store = try TestFolder().store()
+        let other = Parts(codec, store: store, shared: shared)
+        for _ in 0..<2 {
+            let found = try await other.renditions.rendition(for: request, .fixed(.visible), nil)
+            #expect(found == made)
+        }
+        #expect(codec.decodes.isEmpty)
+        // The first lookup of the maker, and one of the other, which then has a copy.
+        #expect(shared.lookupCount == 2)
+        #expect(store.statistics.entryCount == 1)
+    }
+
+    @Test("keeps renditions of other than files out of the shared store") func sharedFilesOnly()
+        async throws
+    {
+        let shared = SharedMemory()
+        let parts = Parts(FakeCodec(), store: try folder.store(), shared: shared)
+        let bytes = EncodedBytes(FakeCodec.file(PixelSize(width: 8, height: 8), grey: 0))
+        let request = RenditionRequest(
+            image: ImageRequest(.bytes(bytes, name: "a")), format: "fake")
+        _ = try await parts.renditions.rendition(for: request, .fixed(.visible), nil)
+        #expect(shared.stored.isEmpty && shared.lookupCount == 0)
     }
 
     @Test("makes the rendition of the new version of a file whose known identity is old")
