@@ -34,7 +34,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var frameCount = 1
     /// The number of times that an animation is played; 0 means infinitely.
     public var loopCount = 1
-    /// The number of independent images in the file, such as the pages of a document.
+    /// The number of independent images in the file, such as the pages of a document, the sizes of an icon
+    /// or the mip levels of a texture.
     public var pageCount = 1
     /// Whether the image is drawn at any size without loss, as vector graphics are.
     public var isScalable = false

@@ -58,6 +58,9 @@ public struct TextureHeader: Hashable, Sendable {
     /// The bytes of the first face of the first layer of each level, largest first; with
     /// ``supercompression``, the compressed bytes of all faces and layers.
     public var levels: [Range<Int>] = []
+    /// The number of bytes of all levels of a face, in files that store them together; `nil` in files that
+    /// store all faces and layers of a level together.
+    private var chainByteCount: Int?
 
     init(_ container: Container, _ format: TextureFormat, _ size: PixelSize, _ alpha: Alpha) {
         self.container = container
@@ -94,6 +97,24 @@ public struct TextureHeader: Hashable, Sendable {
     /// Returns the number of bytes of one face of one layer of a level.
     public func byteCount(ofLevel level: Int) -> Int { format.byteCount(size(ofLevel: level)) }
 
+    /// The number of images that the file contains: the mip levels of each face of each layer.
+    public var imageCount: Int { layerCount * faceCount * levelCount }
+
+    /// Returns the bytes of one face of one layer of a level.
+    ///
+    /// - Parameters:
+    ///   - level: the number of the mip level, less than ``levelCount``.
+    ///   - surface: the number of the layer times ``faceCount`` plus that of the face.
+    /// - Returns: the range in the file; with ``supercompression``, in the decompressed level.
+    public func bytes(ofLevel level: Int, surface: Int) -> Range<Int> {
+        let byteCount = byteCount(ofLevel: level)
+        guard supercompression == nil else {
+            return surface * byteCount..<(surface + 1) * byteCount
+        }
+        let offset = surface * (chainByteCount ?? byteCount)
+        return levels[level].lowerBound + offset..<levels[level].upperBound + offset
+    }
+
     /// Checks the numbers of the header before anything is computed from them.
     func check() throws(CodecError) {
         let side = max(size.width, size.height)
@@ -125,5 +146,6 @@ public struct TextureHeader: Hashable, Sendable {
             levels.append(offset..<offset + byteCount)
             offset += byteCount * (isLevelMajor ? faceCount * layerCount : 1)
         }
+        chainByteCount = isLevelMajor ? nil : offset - start
     }
 }

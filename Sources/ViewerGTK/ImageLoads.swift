@@ -88,12 +88,14 @@ final class ImageLoads {
     /// Loads the images before and after those that are displayed.
     let neighbours: ImagePrefetcher
     private let sandbox: DecoderSandbox
+    private let queue: WorkQueue
     private var prefetcher: ScrollPrefetcher?
     private var prefetched: CellGrid?
 
     init(_ engine: ImageEngine, _ folder: any ImageFolder) {
         self.folder = folder
         (sandbox, pipeline, tileStores) = (engine.sandbox, engine.pipeline, engine.tileStores)
+        queue = engine.drafts
         neighbours = ImagePrefetcher(pipeline: pipeline)
     }
 
@@ -139,11 +141,80 @@ final class ImageLoads {
         do throws(LoadError) {
             return try await pipeline.image(for: request, story: metrics)
         } catch {
-            // The window shows the name beside the reason.
-            let (path, reason) = (request.source.name, "\(error)")
-            let prefix = "\(path): "
-            throw FileFailure(
-                path, reason.hasPrefix(prefix) ? String(reason.dropFirst(prefix.count)) : reason)
+            throw Self.failure(error, request.source.name)
+        }
+    }
+
+    /// Returns a message for the user; the window shows the name beside the reason.
+    private static func failure(_ error: LoadError, _ path: String) -> FileFailure {
+        let (reason, prefix) = ("\(error)", "\(path): ")
+        return FileFailure(
+            path, reason.hasPrefix(prefix) ? String(reason.dropFirst(prefix.count)) : reason)
+    }
+
+    /// Opens a page of an image; see ``ImagePage``.
+    func page(_ number: Int, of name: String) async throws(FileFailure) -> ImagePage {
+        let original = folder.original(of: name)
+        do throws(LoadError) {
+            let file = try await Self.open(original, pipeline)
+            return try await Self.page(number, of: file, original.name)
+        } catch {
+            throw Self.failure(error, original.name)
+        }
+    }
+
+    @concurrent static func page(
+        _ number: Int, of file: ImageSource, _ name: String
+    ) async throws(LoadError) -> ImagePage {
+        do throws(CodecError) {
+            return try ImagePage(number, of: file)
+        } catch {
+            throw .decodingFailed(path: name, error)
+        }
+    }
+
+    /// Decodes a page in the colours of the monitor, fitted into a box; nothing of it is kept.
+    func image(
+        _ page: ImagePage, of name: String, fitting box: PixelSize
+    ) async throws(FileFailure) -> LoadedImage {
+        let name = folder.original(of: name).name
+        var options = DecodeOptions(box: box)
+        if monitor != nil { options = MonitorConversion.options(options) }
+        do throws(LoadError) {
+            let image = try await queue.run(PriorityHandle.fixed(.visible)) {
+                [options, monitor] cancellation throws(LoadError) in
+                do throws(CodecError) {
+                    let image = try page.source.image(options, cancellation: cancellation)
+                    return try monitor?.process(image, cancellation) ?? image
+                } catch {
+                    throw .decodingFailed(path: name, error)
+                }
+            }
+            return LoadedImage(
+                image, key: ImageKey(original: .named(name), options: options),
+                originalSize: page.placedSize)
+        } catch {
+            throw Self.failure(error, name)
+        }
+    }
+
+    /// Opens an original, and loads it first if it is not a file.
+    @concurrent static func open(
+        _ original: ImageRequest.Source, _ pipeline: ImagePipeline
+    ) async throws(LoadError) -> ImageSource {
+        var received: EncodedBytes?
+        if case .file = original {
+        } else {
+            received = try await pipeline.data(for: ImageRequest(original))
+        }
+        do throws(CodecError) {
+            let bytes =
+                if let received { received } else {
+                    try EncodedBytes(opening: original.name, limits: pipeline.limits)
+                }
+            return try ImageSource(bytes, codecs: pipeline.codecs, limits: pipeline.limits)
+        } catch {
+            throw .decodingFailed(path: original.name, error)
         }
     }
 
@@ -184,25 +255,6 @@ final class ImageLoads {
         if let size = folder.pixelSize(of: name) { return size }
         guard case .file(let path) = folder.original(of: name) else { return nil }
         return try? await pipeline.facts(for: path).pixelSize
-    }
-
-    /// Returns the metadata of an image; none if it cannot be loaded.
-    func metadataFields(of name: String) async -> MetadataFields {
-        let source = folder.original(of: name)
-        if case .file(let path) = source {
-            return (try? await pipeline.metadataFields(of: path)) ?? MetadataFields()
-        }
-        guard let bytes = try? await pipeline.data(for: ImageRequest(source)) else {
-            return MetadataFields()
-        }
-        return await Self.metadataFields(of: bytes, pipeline)
-    }
-
-    @concurrent private static func metadataFields(
-        of bytes: EncodedBytes, _ pipeline: ImagePipeline
-    ) async -> MetadataFields {
-        let source = try? ImageSource(bytes, codecs: pipeline.codecs, limits: pipeline.limits)
-        return (try? source?.metadataFields()) ?? MetadataFields()
     }
 
     /// Cancels the loads of ``prefetch(_:)``.

@@ -165,27 +165,16 @@ extension ImageLoads {
     /// decoded as a whole.
     nonisolated static let largePixelCount = 24_000_000
 
-    /// Opens an image for its tiles.
+    /// Opens a page of an image for its tiles.
     @concurrent static func tiles(
-        of original: ImageRequest.Source, _ pipeline: ImagePipeline, _ stores: TileStores
+        _ number: Int, of original: ImageRequest.Source, _ pipeline: ImagePipeline,
+        _ stores: TileStores
     ) async throws(LoadError) -> TiledImage {
-        let (codecs, limits) = (pipeline.codecs, pipeline.limits)
-        var (name, received) = (original.name, EncodedBytes?.none)
-        if case .file(let path) = original {
-            name += " \(try FileIdentity(path: path).version)"
-        } else {
-            received = try await pipeline.data(for: ImageRequest(original))
-        }
-        let source: ImageSource
-        do throws(CodecError) {
-            let bytes =
-                if let received { received } else {
-                    try EncodedBytes(opening: original.name, limits: limits)
-                }
-            source = try ImageSource(bytes, codecs: codecs, limits: limits)
-        } catch {
-            throw .decodingFailed(path: original.name, error)
-        }
+        var name = original.name
+        if case .file(let path) = original { name += " \(try FileIdentity(path: path).version)" }
+        let page = try await page(number, of: open(original, pipeline), original.name)
+        if page.number > 0 { name += " page \(page.number)" }
+        let source = page.source
         var configuration = TiledImage.Configuration()
         configuration.tileSide = 512
         configuration.encoding.quality = 95
@@ -194,7 +183,7 @@ extension ImageLoads {
         configuration.usesIndex = isLarge
         configuration.directPixelCount = isLarge ? 8 << 20 : largePixelCount
         return try TiledImage(
-            source, name: name, codecs: codecs, store: stores.files,
+            source, name: name, codecs: pipeline.codecs, store: stores.files,
             queue: stores.queue, cache: stores.cache, configuration: configuration)
     }
 }

@@ -25,10 +25,14 @@ final class ShownImage {
     /// The tiles of an image that is larger than its part, once it has been opened for them.
     var tiles: ImageTiles?
     var player: ImagePlayer?
+    /// The number of the page that is displayed, or about to be; see ``ImagePage``.
+    var pageNumber = 0
+    /// The page that is displayed; `nil` if the first one was loaded as the image.
+    var page: ImagePage?
     /// How the image was decoded.
     var facts: [ViewerText] = []
-    /// Names and values of the metadata; `nil` until they are read.
-    var metadata: [(String, String)]?
+    /// Names and values of the properties and the metadata; `nil` until they are read.
+    var properties: (facts: [(String, String)], metadata: [(String, String)])?
     var histogram: Texture?
     var failure: String?
     var load: Task<Void, Never>?
@@ -49,6 +53,14 @@ final class ShownImage {
         infoLoad?.cancel()
         tiles?.stop()
         player?.stop()
+    }
+
+    /// Drops the tiles and the properties of a page, since another one is displayed.
+    func turnPage() {
+        tilesLoad?.cancel()
+        infoLoad?.cancel()
+        tiles?.stop()
+        (tiles, tilesLoad, infoLoad) = (nil, nil, nil)
     }
 
     func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
@@ -89,6 +101,10 @@ extension ViewerWindow {
             image.load?.cancel()
             image.box = box
             let request = loads.request(image.name, fitting: box)
+            if image.pageNumber != 0 {
+                image.load = Task { [weak self] in await self?.loadPage(image, box) }
+                continue
+            }
             if let loaded = loads.pipeline.cachedImage(for: request), !loaded.isPreview {
                 finish(image, loaded, box, [LoadStep(.memory, "hit")])
                 continue
@@ -118,6 +134,15 @@ extension ViewerWindow {
         show(image, size: size)
     }
 
+    /// The placement of the pixels of the displayed page, which may be a smaller version of the image.
+    func tilePlacement(_ image: ShownImage) -> ImagePlacement? {
+        let placement = placement(image)
+        guard let size = image.page?.source.pixelSize, size != placement?.image else {
+            return placement
+        }
+        return placement?.inStep(for: size)
+    }
+
     private func load(_ image: ShownImage, _ request: ImageRequest, _ box: PixelSize) async {
         do throws(FileFailure) {
             let metrics = LoadMetrics()
@@ -132,14 +157,52 @@ extension ViewerWindow {
         }
     }
 
+    /// Shows the next or the previous frame or page of the displayed images.
+    func step(_ count: Int) {
+        for image in shown {
+            guard image.player == nil, let box = image.box else {
+                image.player?.step(count)
+                continue
+            }
+            image.pageNumber += count
+            image.load?.cancel()
+            image.load = Task { [weak self] in await self?.loadPage(image, box) }
+        }
+    }
+
+    private func loadPage(_ image: ShownImage, _ box: PixelSize) async {
+        do throws(FileFailure) {
+            let page = try await loads.page(image.pageNumber, of: image.name)
+            guard !Task.isCancelled else { return }
+            image.pageNumber = page.number
+            // An image with one page stays as it is.
+            guard page.count > 1 || image.loaded == nil else { return }
+            let loaded = try await loads.image(page, of: image.name, fitting: box)
+            guard !Task.isCancelled else { return }
+            image.turnPage()
+            finish(image, loaded, box, [], page)
+            image.failure = nil
+            if image === current { message = text(page.label) }
+            show(image, size: page.placedSize)
+            change()
+        } catch {
+            guard !Task.isCancelled else { return }
+            image.failure = error.reason
+            change()
+        }
+    }
+
     private func finish(
-        _ image: ShownImage, _ loaded: LoadedImage, _ box: PixelSize, _ steps: [LoadStep]
+        _ image: ShownImage, _ loaded: LoadedImage, _ box: PixelSize, _ steps: [LoadStep],
+        _ page: ImagePage? = nil
     ) {
         image.draftLoad?.cancel()
+        image.page = page
         image.fitted = Texture(loaded.image)
         image.loaded = loaded
         // A server may have reduced the image.
-        let size = loads.folder.pixelSize(of: image.name) ?? loaded.originalSize
+        let size =
+            page?.placedSize ?? loads.folder.pixelSize(of: image.name) ?? loaded.originalSize
         image.size = size
         image.histogram = nil
         image.facts = facts(loaded, size, steps)
@@ -188,7 +251,9 @@ extension ViewerWindow {
     /// Loads the tiles of images that are enlarged beyond the size that fits.
     private func loadTiles() {
         for image in shown where image.player == nil && image.loaded != nil {
-            guard let placement = placement(image), placement.fittingScale < 1 else { continue }
+            guard let placement = tilePlacement(image), placement.fittingScale < 1 else {
+                continue
+            }
             if let tiles = image.tiles {
                 if placement.isEnlarged { tiles.update(placement) }
                 continue
@@ -199,9 +264,9 @@ extension ViewerWindow {
                 image.tilesLoad == nil
             else { continue }
             let original = loads.folder.original(of: image.name)
-            image.tilesLoad = Task { [weak self, loads] in
+            image.tilesLoad = Task { [weak self, loads, number = image.pageNumber] in
                 let tiled = try? await ImageLoads.tiles(
-                    of: original, loads.pipeline, loads.tileStores)
+                    number, of: original, loads.pipeline, loads.tileStores)
                 guard let self, let tiled, !Task.isCancelled else { return }
                 image.tiles = ImageTiles(tiled, loads.monitor)
                 loadTiles()
@@ -216,15 +281,22 @@ extension ViewerWindow {
             image.histogram == nil, image.infoLoad == nil
         else { return }
         image.infoLoad = Task { [weak self, loads] in
-            let fields = await loads.metadataFields(of: image.name)
+            let page = try? await loads.page(image.pageNumber, of: image.name)
+            let properties = await Self.properties(page)
             let histogram = await Self.histogram(loaded.image)
             guard let self, !Task.isCancelled else { return }
-            image.metadata = MetadataFacts(fields).lines
+            image.properties = properties
             image.histogram = Texture(histogram)
             image.infoLoad = nil
             _ = self
             calotype_window_redraw()
         }
+    }
+
+    @concurrent private static func properties(
+        _ page: ImagePage?
+    ) async -> (facts: [(String, String)], metadata: [(String, String)]) {
+        (page?.facts ?? [], page?.metadata ?? [])
     }
 
     @concurrent private static func histogram(_ image: PixelBuffer) async -> PixelBuffer {

@@ -186,7 +186,7 @@ extension ViewerWindow {
             let height = isExact ? Double(fitted.size.height) : placement.height
             fitted.draw(x: x, y: y, width: width, height: height)
         }
-        tiles?.draw(placement, left: x, top: y)
+        if let pixels = tilePlacement(image) { tiles?.draw(pixels, left: x, top: y) }
         drawRating(image.name, x: left + 8, y: top + Double(rect.height) - 32)
     }
 

@@ -49,6 +49,7 @@ extension ViewerWindow {
 
     private func explanation(_ image: ShownImage) -> String {
         var lines = [image.name] + image.facts.map(text)
+        if let page = image.page { lines.append(text(page.label)) }
         if let player = image.player {
             lines.append(
                 text(
@@ -61,8 +62,10 @@ extension ViewerWindow {
 
     private func drawInfo(_ image: ShownImage, x: Double, width: Double) {
         var lines = [image.name]
-        if let metadata = image.metadata {
-            lines += metadata.isEmpty ? [text(.noMetadata)] : metadata.map { "\($0): \($1)" }
+        if let page = image.page { lines.append(text(page.label)) }
+        if let (facts, metadata) = image.properties {
+            lines += (facts + metadata).map { "\($0): \($1)" }
+            if metadata.isEmpty { lines.append(text(.noMetadata)) }
         }
         let height = drawPanel(lines.joined(separator: "\n"), x: x, y: 20, width: width)
         guard let histogram = image.histogram else { return }

@@ -271,7 +271,7 @@ final class ViewerWindow {
             for player in shown.compactMap(\.player) {
                 if isPlaying { player.play() } else { player.pause() }
             }
-        case .step(let count): for player in shown.compactMap(\.player) { player.step(count) }
+        case .step(let count): step(count)
         case .slideshow(let isOn): setSlideshow(isOn)
         case .copy(let path):
             unsafe calotype_clipboard_set_file(FileURI(path)?.text ?? path, path)
@@ -303,7 +303,9 @@ final class ViewerWindow {
         guard let name = viewer.list.current, let index = viewer.list.currentIndex else {
             return viewer.folder
         }
-        return text(.title(name: name, number: index + 1, count: viewer.list.count))
+        let title = text(.title(name: name, number: index + 1, count: viewer.list.count))
+        guard viewer.mode == .single, let page = current?.page, page.count > 1 else { return title }
+        return "\(title), \(text(page.label))"
     }
 
     /// Changes the keys by a file, if it exists; returns a message if it is invalid.

@@ -25,7 +25,8 @@ package struct Viewer: Sendable {
         case failure(String)
         /// Whether an animation plays.
         case play(Bool)
-        /// An animation is paused at the next or the previous frame.
+        /// An animation is paused at the next or the previous frame, or the next or the previous page of
+        /// another image is shown.
         case step(Int)
         /// Whether the next image is shown after some seconds.
         case slideshow(Bool)

@@ -6,6 +6,7 @@ dbus-run-session. Each scenario has a viewer and a folder of its own.
 """
 
 import pathlib
+import struct
 import subprocess
 import sys
 import time
@@ -49,8 +50,8 @@ def number_color(index):
     return (4 * index, 97 * index % 256, 200)
 
 
-def shows(screen, name, position):
-    screen.shows(f"{name} – {position}", COLORS[name])
+def shows(screen, name, position, color=None):
+    screen.shows(f"{name} – {position}", color or COLORS[name])
 
 
 def near(screen, x, y, color):
@@ -305,6 +306,40 @@ def animations_pause_and_step(screen, pictures):
     screen.key("period")
     wait_for(screen, "the next frame", 640, 400, tuple(255 - part if part != 0 or index != 1 else 0
                                                         for index, part in enumerate(shown)))
+
+
+LEVELS = ((200, 0, 0), (0, 200, 0), (0, 0, 200))
+
+
+def texture():
+    """A DDS file of 256x256 pixels, whose mip levels have different colours."""
+    header = struct.pack("<4s7I44x8I16x", b"DDS ", 124, 0x2100F, 256, 256, 1024, 0, len(LEVELS), 32, 0x40, 0, 24,
+                         0xFF0000, 0xFF00, 0xFF, 0) + bytes(4)
+    return {"t.dds": header + b"".join(bytes(color[::-1]) * (256 >> level) ** 2 for level, color in enumerate(LEVELS))}
+
+
+@scenario(texture, "t.dds")
+def keys_step_through_mip_levels_and_pages(screen, pictures):
+    shows(screen, "t.dds", "1 of 1", LEVELS[0])
+    steps = [("period", 2), ("period", 3), ("period", 1), ("comma", 3), ("comma", 2)]
+    for key, number in steps:
+        screen.key(key)
+        shows(screen, "t.dds", f"1 of 1, page {number} of 3", LEVELS[number - 1])
+        # Each level takes the place of the largest.
+        wait_for(screen, "the edge", 640 + 124, 400 + 124, LEVELS[number - 1])
+        wait_for(screen, "the background", 640 + 132, 400, BACKGROUND)
+    screen.key("ctrl+1")
+    screen.key("i")
+    screen.wait("the properties", lambda: not near(screen, WIDTH - 300, 25, BACKGROUND))
+    pages = [pictures.parent / f"page{index}.png" for index in range(2)]
+    for page, color in zip(pages, LEVELS):
+        page.write_bytes(png(300, 200, color))
+    subprocess.run(["convert", *pages, pictures / "u.tif"], check=True)
+    screen.wait("the document", lambda: screen.title() == "t.dds – 1 of 2, page 2 of 3")
+    screen.key("Right")
+    shows(screen, "u.tif", "2 of 2", LEVELS[0])
+    screen.key("period")
+    shows(screen, "u.tif", "2 of 2, page 2 of 2", LEVELS[1])
 
 
 @scenario(lambda: dict(plain(), **{"broken.jpg": b"text"}), "a10.png")

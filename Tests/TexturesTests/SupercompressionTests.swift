@@ -26,11 +26,11 @@ struct SupercompressionTests {
 
     /// Returns a KTX 2 file with BC7 blocks.
     private func file(
-        _ level: [UInt8], scheme: Int, byteCount: Int = 4096, layerCount: Int = 0
+        _ level: [UInt8], scheme: Int, byteCount: Int = 4096, side: Int = 64, layerCount: Int = 0
     ) -> EncodedBytes {
         var bytes = KTX2Reader.magic
         bytes.appendLittleEndian32(
-            145, 1, 64, 64, 0, layerCount, 1, 1, scheme, 0, 0, 0, 0, 0, 0, 0, 0)
+            145, 1, side, side, 0, layerCount, 1, 1, scheme, 0, 0, 0, 0, 0, 0, 0, 0)
         bytes.appendLittleEndian32(104, 0, level.count, 0, byteCount, 0)
         return EncodedBytes(bytes + level)
     }
@@ -48,6 +48,26 @@ struct SupercompressionTests {
         for y in 0..<64 {
             let (row, other) = (plain.row(y), compressed.row(y))
             #expect(row.indices.allSatisfy { row[$0] == other[$0] })
+        }
+    }
+
+    @Test("has each layer as a page")
+    func layers() throws {
+        let plain = try ImageSource(
+            file(Self.blocks, scheme: 0, side: 16, layerCount: 16), codecs: builtInCodecs)
+        let compressed = try ImageSource(
+            file(Self.frame, scheme: 2, side: 16, layerCount: 16), codecs: builtInCodecs)
+        #expect(plain.header.pageCount == 16 && compressed.header.pageCount == 16)
+        for page in 0..<16 {
+            let layer = Array(Self.blocks[256 * page..<256 * (page + 1)])
+            let alone = try image(file(layer, scheme: 0, byteCount: 256, side: 16))
+            let images = [try plain.page(page).image(), try compressed.page(page).image()]
+            for image in images {
+                for y in 0..<16 {
+                    let (row, other) = (alone.row(y), image.row(y))
+                    #expect(row.indices.allSatisfy { row[$0] == other[$0] })
+                }
+            }
         }
     }
 

@@ -7,13 +7,16 @@ public import Pixels
 public struct TextureRows {
     private let header: TextureHeader
     private let level: Int
+    private let surface: Int
 
     /// - Parameters:
     ///   - header: the texture.
     ///   - level: the number of the mip level, less than `header.levelCount`.
-    public init(_ header: TextureHeader, level: Int) {
+    ///   - surface: the face and the layer; see ``TextureHeader/bytes(ofLevel:surface:)``.
+    public init(_ header: TextureHeader, level: Int, surface: Int = 0) {
         self.header = header
         self.level = level
+        self.surface = surface
     }
 
     /// The size of the level.
@@ -46,7 +49,7 @@ public struct TextureRows {
         if let scheme = header.supercompression {
             throw .unsupported(feature: "\(header.container.rawValue) with \(scheme.rawValue)")
         }
-        let range = header.levels[level]
+        let range = header.bytes(ofLevel: level, surface: surface)
         guard range.lowerBound >= 0, range.upperBound <= file.count else {
             throw .truncated(byteCount: file.count)
         }

@@ -44,9 +44,9 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case zoomFull = "zoom-full"
     /// Pauses an animation, or continues it.
     case pause
-    /// Pauses an animation at the next frame.
+    /// Pauses an animation at the next frame, or shows the next page or mip level.
     case nextFrame = "next-frame"
-    /// Pauses an animation at the previous frame.
+    /// Pauses an animation at the previous frame, or shows the previous page or mip level.
     case previousFrame = "previous-frame"
     /// Turns the image to the right, without loss.
     case turnRight = "turn-right"
@@ -90,7 +90,7 @@ package enum ViewerCommand: String, CaseIterable, Sendable {
     case print
     /// Makes the image the background of the desktop.
     case wallpaper
-    /// Shows the metadata and the histogram.
+    /// Shows the properties, the metadata and the histogram.
     case info
     /// Shows how the image was decoded.
     case explain

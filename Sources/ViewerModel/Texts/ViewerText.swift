@@ -30,6 +30,8 @@ package enum ViewerText: Hashable, Sendable {
     case areInTrash(count: Int)
     case pixels(String, displayed: String)
     case frame(number: Int, count: Int, isPaused: Bool)
+    /// The page of a document, or the level of a texture, that is displayed.
+    case page(number: Int, count: Int)
     case isIncomplete(String)
     case step(LoadStepName, detail: String, duration: String)
     case profile(String)
@@ -118,6 +120,8 @@ package enum ViewerText: Hashable, Sendable {
                 "frame \(number) of \(count)" + (isPaused ? ", paused" : ""),
                 "Bild \(number) von \(count)" + (isPaused ? ", angehalten" : "")
             )
+        case .page(let number, let count):
+            ("page \(number) of \(count)", "Seite \(number) von \(count)")
         case .isIncomplete(let reason): ("incomplete: \(reason)", "unvollständig: \(reason)")
         case .step(let name, let detail, let duration):
             (
@@ -192,8 +196,9 @@ package enum ViewerText: Hashable, Sendable {
         case .zoomFit: ("fit into the window", "ins Fenster einpassen")
         case .zoomFull: ("100 %", "100 %")
         case .pause: ("pause or play", "anhalten oder abspielen")
-        case .nextFrame: ("next frame", "nächstes Einzelbild")
-        case .previousFrame: ("previous frame", "voriges Einzelbild")
+        case .nextFrame: ("next frame, page or mip level", "nächstes Einzelbild, Seite, Mip-Stufe")
+        case .previousFrame:
+            ("previous frame, page or mip level", "voriges Einzelbild, Seite, Mip-Stufe")
         case .turnRight: ("turn right", "nach rechts drehen")
         case .turnLeft: ("turn left", "nach links drehen")
         default: changeTranslations(of: command)
@@ -221,7 +226,7 @@ package enum ViewerText: Hashable, Sendable {
         case .print: ("print", "drucken")
         case .wallpaper: ("set as the wallpaper", "als Hintergrundbild verwenden")
         case .openWith: ("open with another program", "mit anderem Programm öffnen")
-        case .info: ("metadata and histogram", "Metadaten und Histogramm")
+        case .info: ("properties and histogram", "Eigenschaften und Histogramm")
         case .explain: ("how the image was decoded", "wie das Bild dekodiert wurde")
         default: ("this list", "diese Liste")
         }
