@@ -94,14 +94,14 @@ package struct OpenedPath: Hashable, Sendable {
     /// - Parameters:
     ///   - extensions: the file name extensions of images in lower case.
     ///   - transport: sends requests to servers.
-    /// - Returns: the folder; that of a server is listed later.
-    /// - Throws: ``FileFailure`` for an archive that cannot be read.
+    /// - Returns: the folder, which is listed later.
+    /// - Throws: ``FileFailure`` for an invalid URL.
     package func open(
         extensions: Set<String>, transport: @autoclosure () -> any HTTPTransport
     ) throws(FileFailure) -> any ImageFolder {
         switch kind {
         case .files: return FileFolder(folder, extensions: extensions)
-        case .archive: return try ArchiveFolder(folder, extensions: extensions)
+        case .archive: return ArchiveFolder(folder, extensions: extensions)
         case .server:
             do throws(LoadError) {
                 return ServedFolder(try HTTPURL("\(folder)/"), transport: transport())
