@@ -34,16 +34,17 @@ final class Measurement {
     }
 
     /// Notes what a frame contains; returns whether another follows.
-    func note(_ window: ViewerWindow, at seconds: Double) -> Bool {
-        let viewer = window.viewer
+    func note(
+        _ viewer: Viewer, _ grid: GridCells, _ shown: ShownImages, at seconds: Double
+    ) -> Bool {
         if viewer.mode == .single {
-            guard let image = window.current, image.loaded != nil else { return false }
+            guard let image = shown.current, image.loaded != nil else { return false }
             let isSharp = viewer.placement?.isEnlarged == true && image.tiles?.isComplete == true
             print(isSharp ? "tiles \(image.name)" : "image \(image.name)")
             return false
         }
         let names = viewer.grid.visible(at: viewer.motion.offset).map { viewer.list[$0] }
-        let cells = names.map { window.cells[ComparedByBytes($0)] }
+        let cells = names.map { grid[$0] }
         let blank = cells.count { $0?.texture == nil && $0?.failure == nil }
         let coarse = cells.count { $0?.isComplete != true } - blank
         let isComplete = !names.isEmpty && blank == 0 && coarse == 0

@@ -2,7 +2,6 @@
 
 #if Viewer
 internal import CGTK
-internal import Dispatch
 internal import EncodedImages
 #if canImport(Glibc)
 internal import Glibc
@@ -15,44 +14,29 @@ internal import LoadScheduling
 internal import Pixels
 internal import ViewerModel
 
-/// The window: it passes events to the model, loads the images that the model shows, and draws.
+/// The window: it passes events to the model, and what the model contains to the parts that load and draw it.
 @MainActor
 final class ViewerWindow {
-    /// A cell of the grid while it is visible.
-    struct Cell {
-        /// The image, or a draft of it until the cell is complete.
-        var texture: Texture?
-        var failure: String?
-        /// Whether the image was loaded, or cannot be.
-        var isComplete = false
-        var load: Task<Void, Never>?
-    }
-
-    var viewer: Viewer
-    var cells: [ComparedByBytes: Cell] = [:]
-    /// The images that are displayed alone or compared.
-    var shown: [ShownImage] = []
-    let loads: ImageLoads
-    var placeholders: CellPlaceholders
-    let keyMap: KeyMap
-    let language: ViewerLanguage
-    /// The colours of the current frame.
-    var palette = Palette.dark
-    var message: String?
-    var accessibleState: AccessibleState?
-    var hold: Task<Void, Never>?
-    var printing: Task<Void, Never>?
-    var isHolding = false
-    var dragged = 0.0
-    var typed = ""
-    var typedAt = 0.0
-    let measurement: Measurement?
-    let size: PixelSize
-    private var slideshow: Task<Void, Never>?
-    private var lastFrame: Double?
-    private var listing: Task<Void, Never>?
+    private var viewer: Viewer
+    private let cells: GridCells
+    private let shown: ShownImages
+    private let loads: ImageLoads
     private let engine: ImageEngine
-    private var watchSource: (any DispatchSourceRead)?
+    private let keyMap: KeyMap
+    private let language: ViewerLanguage
+    private let drawing: WindowDrawing
+    private let accessibleCells: AccessibleCells
+    private let printer: ImagePrinter
+    private let measurement: Measurement?
+    private let size: PixelSize
+    private var follower: FolderFollower?
+    private var pointer = PointerInput()
+    private var typed = TypedText()
+    private var message: String?
+    private var lastFrame: Double?
+    private var hold: Task<Void, Never>?
+    private var slideshow: Task<Void, Never>?
+    private var opening: Task<Void, Never>?
 
     /// - Parameters:
     ///   - path: what is opened first.
@@ -66,6 +50,7 @@ final class ViewerWindow {
         let locale =
             ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap(environmentValue).first ?? "C"
         language = ViewerLanguage(locale: locale)
+        accessibleCells = AccessibleCells(language)
         viewer = Viewer(
             folder: path.folder, first: path.file, kind: path.kind,
             editor: FolderEditor(trashFolder: "\(data)/Trash"),
@@ -74,12 +59,14 @@ final class ViewerWindow {
         let configuration = environmentValue("XDG_CONFIG_HOME") ?? "\(home)/.config"
         message = Self.apply("\(configuration)/calotype/keys", to: &map)
         keyMap = map
-        let engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
-        self.engine = engine
+        engine = ImageEngine.start(cacheFolder: "\(cache)/calotype")
         let folder = try path.open(
             extensions: imageExtensions, transport: engine.connections)
         loads = ImageLoads(engine, folder)
-        placeholders = CellPlaceholders(engine, Self.thumbnails, folder)
+        cells = GridCells(loads, CellPlaceholders(engine, Self.thumbnails, folder))
+        shown = ShownImages(loads, cells, defaultBox: options.size)
+        drawing = WindowDrawing(cells, shown, language)
+        printer = ImagePrinter(loads)
         measurement = options.measures ? Measurement(scrollSeconds: options.scrollSeconds) : nil
         do throws(FileFailure) {
             loads.monitor = try MonitorConversion.make(options.profile)
@@ -93,25 +80,44 @@ final class ViewerWindow {
     /// Opens the window and returns when it is closed.
     func run() {
         defer {
-            for task in [listing, slideshow, hold, printing] { task?.cancel() }
-            placeholders.stop()
+            for task in [slideshow, hold, opening] { task?.cancel() }
+            printer.stop()
+            follower?.stop()
             engine.drafts.stop()
-            watchSource?.cancel()
             loads.close()
             engine.connections.close()
         }
-        startListing()
-        var events = unsafe calotype_window_events()
-        unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
-        unsafe setHandlers(&events)
-        unsafe calotype_window_run(
-            &events, title, Int32(size.width), Int32(size.height))
+        shown.changed = { [weak self] in self?.change() }
+        follow()
+        var events = unsafe calotype_window_events(for: self)
+        unsafe calotype_window_run(&events, title, Int32(size.width), Int32(size.height))
     }
 
-    /// Displays an image or a folder that another process was started for.
-    ///
-    /// - Throws: ``FileFailure``; the window then stays as it is.
-    func open(_ path: OpenedPath) throws(FileFailure) {
+    /// The thumbnails that file managers share.
+    private static var thumbnails: ThumbnailCache? { ThumbnailCache(ofUser: environmentValue) }
+
+    // MARK: Folders
+
+    /// Displays a file or a folder that another process was started for.
+    func open(_ uri: String) {
+        opening?.cancel()
+        opening = Task { [weak self] in
+            do throws(FileFailure) {
+                let path = try await Self.path(uri)
+                guard let self, !Task.isCancelled else { return }
+                try open(path)
+            } catch {
+                self?.show("\(error)")
+            }
+        }
+    }
+
+    /// Reads the kind of a file, which waits for its disk.
+    @concurrent private static func path(_ uri: String) async throws(FileFailure) -> OpenedPath {
+        try OpenedPath(uri)
+    }
+
+    private func open(_ path: OpenedPath) throws(FileFailure) {
         let isOther = !viewer.folder.utf8.elementsEqual(path.folder.utf8)
         let folder =
             isOther
@@ -121,109 +127,71 @@ final class ViewerWindow {
         message = nil
         viewer.show(path.file, in: path.folder, kind: path.kind)
         if isOther {
-            listing?.cancel()
-            watchSource?.cancel()
-            watchSource = nil
-            placeholders.stop()
+            follower?.stop()
             loads.endPrefetching()
-            endShown()
-            endCells()
+            shown.end()
+            cells.end()
             loads.folder = folder
-            placeholders = CellPlaceholders(engine, Self.thumbnails, folder)
-            startListing()
+            cells.placeholders = CellPlaceholders(engine, Self.thumbnails, folder)
+            follow()
         }
         change()
     }
 
-    /// The thumbnails that file managers share.
-    private static var thumbnails: ThumbnailCache? { ThumbnailCache(ofUser: environmentValue) }
-
     /// Lists the folder, after the opened image is displayed, and follows its changes.
-    private func startListing() {
-        loadShown()
-        followFolder()
-        listing = Task { [weak self, folder = loads.folder] in
+    private func follow() {
+        shown.update(&viewer)
+        let follower = FolderFollower(
+            loads.folder, watching: viewer.kind == .files ? viewer.folder : nil,
+            cells.placeholders
+        ) { [weak self] event in self?.take(event) }
+        self.follower = follower
+        follower.list { [weak shown] in
             // Merging many names would delay the first frame with the image, whose load starts again
             // when the window gets its size.
-            for _ in 0..<4 where self?.current?.loaded == nil { await self?.current?.load?.value }
-            do {
-                for try await names in folder.names() {
-                    guard let self, !Task.isCancelled else { return }
-                    self.viewer.add(names)
-                    self.change()
-                    await self.placeholders.read(names)
-                }
-            } catch {
-                guard let self, !Task.isCancelled else { return }
-                self.message = "\(error)"
-                self.change()
+            for _ in 0..<4 where shown?.current?.loaded == nil {
+                await shown?.current?.load?.value
             }
         }
     }
 
-    /// Shows what other programs change in the folder.
-    private func followFolder() {
-        guard viewer.kind == .files, let watch = FolderWatch(viewer.folder) else { return }
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: watch.descriptor, queue: .main)
-        source.setEventHandler { [weak self] in
-            MainActor.assumeIsolated { self?.take(watch.changes()) }
+    private func take(_ event: FolderFollower.Event) {
+        switch event {
+        case .found(let names): viewer.add(names)
+        case .failed(let text): message = text
+        case .listed(let names):
+            shown.end()
+            cells.end()
+            for name in names { loads.pipeline.removeFromMemory(viewer.path(name)) }
+            viewer.replaceList(names)
+        case .changed(let changes):
+            let extensions = imageExtensions
+            viewer.removeMissing(changes.removed)
+            let written = changes.written.filter { isImageName($0, extensions) }
+            for name in changes.written + changes.removed { viewer.forgetRating(name) }
+            // The pixels of a file that was written again are out of date.
+            for name in written { forget(name) }
+            if !written.isEmpty { viewer.add(written) }
         }
-        source.activate()
-        watchSource = source
-    }
-
-    private func take(_ changes: FolderWatch.Changes) {
-        if changes.isIncomplete { return listAgain() }
-        let extensions = imageExtensions
-        viewer.removeMissing(changes.removed)
-        let written = changes.written.filter { isImageName($0, extensions) }
-        for name in changes.written + changes.removed { viewer.forgetRating(name) }
-        // The pixels of a file that was written again are out of date.
-        for name in written { forget(name) }
-        if !written.isEmpty { viewer.add(written) }
         change()
     }
 
     /// Drops the pixels of an image.
     private func forget(_ name: String) {
         loads.pipeline.removeFromMemory(viewer.path(name))
-        placeholders.remove(name)
-        cells[ComparedByBytes(name)]?.load?.cancel()
-        cells[ComparedByBytes(name)] = nil
-        for image in shown where image.isNamed(name) { image.stop() }
-        shown.removeAll { $0.isNamed(name) }
+        cells.remove(name)
+        shown.remove(name)
     }
 
-    /// Lists the folder again, after changes were lost.
-    private func listAgain() {
-        listing?.cancel()
-        listing = Task { [weak self, folder = loads.folder] in
-            var all: [String] = []
-            do {
-                for try await names in folder.names() { all += names }
-            } catch {
-                return
-            }
-            guard let self, !Task.isCancelled else { return }
-            endShown()
-            endCells()
-            for name in all { loads.pipeline.removeFromMemory(viewer.path(name)) }
-            viewer.replaceList(all)
-            change()
-            await placeholders.read(all)
-        }
-    }
+    // MARK: Drawing
 
     /// Loads what has become visible, and draws.
-    func change() {
+    private func change() {
         if viewer.mode == .single {
             loads.stopPrefetching()
-            if viewer.filmstrip == nil { endCellLoads() }
-            loadShown()
-        } else {
-            endShown()
+            if viewer.filmstrip == nil { cells.endLoads() }
         }
+        shown.update(&viewer)
         unsafe calotype_window_set_title(title)
         calotype_window_redraw()
     }
@@ -233,21 +201,118 @@ final class ViewerWindow {
         if viewer.view != size {
             viewer.resize(to: size, density: density)
             loads.resize(to: size)
-            loadShown()
+            shown.update(&viewer)
         }
         viewer.motion.advance(by: min(0.1, seconds - (lastFrame ?? seconds)))
         measurement?.scroll(&viewer, at: seconds)
         let isMoving = viewer.mode == .grid && viewer.motion.isMoving
         lastFrame = isMoving ? seconds : nil
-        drawContent()
-        let continues = measurement?.note(self, at: seconds) ?? false
+        // The theme may change at any time.
+        let palette: Palette =
+            viewer.mode == .single || calotype_theme_is_dark() ? .dark : .light
+        drawing.draw(&viewer, palette)
+        WindowPanels(
+            viewer: viewer, image: shown.current, message: message, keyMap: keyMap,
+            language: language, palette: palette
+        ).draw()
+        accessibleCells.update(viewer)
+        let continues = measurement?.note(viewer, cells, shown, at: seconds) ?? false
         return isMoving || continues
     }
 
-    func perform(_ command: ViewerCommand) {
+    private var title: String {
+        guard let name = viewer.list.current, let index = viewer.list.currentIndex else {
+            return viewer.folder
+        }
+        let title = ViewerText.title(name: name, number: index + 1, count: viewer.list.count)
+            .text(in: language)
+        guard let page = shown.current?.page, page.count > 1 else { return title }
+        return "\(title), \(page.label.text(in: language))"
+    }
+
+    private func show(_ text: String?) {
+        message = text
+        change()
+    }
+
+    // MARK: Input
+
+    func pressKey(_ name: String) -> Bool {
+        // The arrow keys follow the order on the screen.
+        let mirrored = ["Left": "Right", "Right": "Left"][name]
+        guard let command = keyMap[viewer.isRightToLeft ? mirrored ?? name : name] else {
+            return false
+        }
+        perform(command)
+        return true
+    }
+
+    /// Selects the image whose name starts with the typed text.
+    func type(_ character: Unicode.Scalar, at seconds: Double) {
+        typed.append(character, at: seconds)
+        if let index = viewer.list.index(startingWith: typed.text) { viewer.select(index) }
+        show(typed.text)
+    }
+
+    /// Changes the viewer by an event of the pointer.
+    func point(_ body: (inout PointerInput, inout Viewer) -> Void) {
+        body(&pointer, &viewer)
+        change()
+    }
+
+    func press(_ count: Int, x: Double, y: Double) {
+        if pointer.press(&viewer, count, x: x, y: y) {
+            hold = Task { [weak self] in
+                let isHeld = (try? await Task.sleep(for: .milliseconds(250))) != nil
+                if isHeld { self?.point { pointer, viewer in pointer.hold(&viewer, x: x, y: y) } }
+            }
+        }
+        change()
+    }
+
+    func release() {
+        hold?.cancel()
+        point { pointer, viewer in pointer.release(&viewer) }
+    }
+
+    func drag(dx: Double, dy: Double) {
+        if !pointer.drag(&viewer, dx: dx, dy: dy) { hold?.cancel() }
+        change()
+    }
+
+    func swipe(x: Double, y: Double) {
+        if let command = pointer.swipe(&viewer, x: x, y: y) { perform(command) }
+        change()
+    }
+
+    /// Returns the URI of the file that is dragged out of the window, which starts at a cell.
+    func draggedURI(x: Double, y: Double) -> String? {
+        guard viewer.kind == .files else { return nil }
+        return pointer.cell(viewer, x: x, y: y)
+            .flatMap { FileURI(viewer.path(viewer.list[$0]))?.text }
+    }
+
+    /// Opens an image by its cell.
+    func activate(_ index: Int) {
+        guard index < viewer.list.count else { return }
+        if viewer.mode == .grid { viewer.open(index) } else { viewer.select(index) }
+        change()
+    }
+
+    /// Renames the current image by the name that the user entered.
+    func rename(to name: String) { perform(viewer.rename(to: name)) }
+
+    /// Shows whether the desktop accepts the current image as the background.
+    func endWallpaper(_ error: String?) {
+        show(error ?? viewer.list.current.map { ViewerText.isWallpaper($0).text(in: language) })
+    }
+
+    // MARK: Commands
+
+    private func perform(_ command: ViewerCommand) {
         let effects = viewer.perform(command)
         // A folder that is followed reports which files were written.
-        if watchSource == nil, [.turnLeft, .turnRight, .undo].contains(command),
+        if follower?.isWatching != true, [.turnLeft, .turnRight, .undo].contains(command),
             let name = viewer.list.current
         {
             forget(name)
@@ -255,7 +320,7 @@ final class ViewerWindow {
         perform(effects)
     }
 
-    func perform(_ effects: [Viewer.Effect]) {
+    private func perform(_ effects: [Viewer.Effect]) {
         message = nil
         for effect in effects { perform(effect) }
         change()
@@ -265,13 +330,10 @@ final class ViewerWindow {
         switch effect {
         case .close: calotype_window_close()
         case .fullScreen(let isFull): calotype_window_set_full_screen(isFull)
-        case .message(let text): message = self.text(text)
+        case .message(let text): message = text.text(in: language)
         case .failure(let text): message = text
-        case .play(let isPlaying):
-            for player in shown.compactMap(\.player) {
-                if isPlaying { player.play() } else { player.pause() }
-            }
-        case .step(let count): step(count)
+        case .play(let isPlaying): shown.play(isPlaying)
+        case .step(let count): shown.step(count)
         case .slideshow(let isOn): setSlideshow(isOn)
         case .copy(let path):
             unsafe calotype_clipboard_set_file(FileURI(path)?.text ?? path, path)
@@ -279,8 +341,9 @@ final class ViewerWindow {
             // The extension is kept unless the user changes it.
             let stem = splitExtension(name).name
             unsafe calotype_ask_for_name(
-                text(.command(.rename)), name, Int32(stem.unicodeScalars.count))
-        case .print(let name): print(name)
+                ViewerText.command(.rename).text(in: language), name,
+                Int32(stem.unicodeScalars.count))
+        case .print(let name): printer.print(name) { [weak self] in self?.show("\($0)") }
         case .setWallpaper(let path): unsafe calotype_set_wallpaper(path)
         case .openWith(let path): unsafe calotype_open_with(path)
         }
@@ -292,20 +355,10 @@ final class ViewerWindow {
         slideshow = Task { [weak self] in
             while true {
                 guard (try? await Task.sleep(for: .seconds(4))) != nil, let self else { return }
-                message = nil
                 viewer.advanceSlideshow()
-                change()
+                show(nil)
             }
         }
-    }
-
-    private var title: String {
-        guard let name = viewer.list.current, let index = viewer.list.currentIndex else {
-            return viewer.folder
-        }
-        let title = text(.title(name: name, number: index + 1, count: viewer.list.count))
-        guard viewer.mode == .single, let page = current?.page, page.count > 1 else { return title }
-        return "\(title), \(text(page.label))"
     }
 
     /// Changes the keys by a file, if it exists; returns a message if it is invalid.
