@@ -44,6 +44,15 @@ set_release_build() {
     fi
 }
 
+# Builds products in release mode with the viewer, into .build-viewer/release; its trait compiles all modules again.
+build_viewer() {
+    local product program_traits=$program_traits,Viewer
+    set_release_build
+    for product in "$@"; do
+        swift build --scratch-path .build-viewer "${release_build[@]}" --product "$product"
+    done
+}
+
 # Test targets that run together, as regular expressions; all others form the third group. Tests that
 # compute for minutes would block the cooperative threads that concurrency tests need.
 decoding_suites='PixelsTests|InteropTests|EffectsTests|DrawingTests|TexturesTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
