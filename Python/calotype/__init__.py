@@ -33,8 +33,10 @@ Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Mode = Literal["L", "RGB", "RGBA", "L;16", "RGB;16", "RGBA;16"]
 Fit = Literal["fit", "fill", "exact"]
 
+# The mode of planes, which are no image of one shape.
+_PLANES = "planes"
 _FITS = {"fit": 0, "fill": 1, "exact": 2}
-_MODES = {None: 0, "L": 1, "RGB": 2, "RGBA": 3, "L;16": 4, "RGB;16": 5, "RGBA;16": 6}
+_MODES = {None: 0, "L": 1, "RGB": 2, "RGBA": 3, "L;16": 4, "RGB;16": 5, "RGBA;16": 6, _PLANES: 8}
 _METADATA = {"exif": 1, "xmp": 2, "iptc": 3, "icc": 4}
 _PIL_MODES = {1: "L", 3: "RGB", 4: "RGBa"}
 
@@ -171,6 +173,19 @@ class Source(_native.Source):
         """
         return self._decode(Image, _options(
             size, mode, fit, enlarge, fast, half_chroma, embedded, page, accept_truncated, region))
+
+    def planes(
+        self, size: tuple[int, int] = (0, 0), *, fit: Fit = "fit", enlarge: bool = False, fast: bool = False,
+        page: int = 0, accept_truncated: bool = True, region: tuple[int, int, int, int] | None = None,
+    ) -> tuple[Image, Image, Image]:
+        """Decodes the image as planes of luma, Cb and Cr in full range, by the matrix of JFIF.
+
+        Both sides of the chroma planes are half as long as those of luma, rounded up. The planes share one piece of
+        memory. Reduced JPEG files keep luma and chroma apart; others are converted from RGB. Alpha is dropped. The
+        parameters are those of thumbnail.
+        """
+        return self._planes(Image, _options(
+            size, _PLANES, fit, enlarge, fast, False, False, page, accept_truncated, region))
 
     def encode_thumbnail(
         self, size: tuple[int, int], format: str = "jpeg", *, quality: int = 0, lossless: bool = False,

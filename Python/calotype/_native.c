@@ -21,6 +21,8 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     calotype_image *image;
+    // The image object that owns the memory of a further plane; null in all others.
+    PyObject *owner;
     calotype_pixels pixels;
     int dimensions;
     int sample_byte_count;
@@ -44,38 +46,67 @@ static PyObject *raised(const calotype_error *error) {
 static void image_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     calotype_image_release(((ImageObject *)object)->image);
+    Py_XDECREF(((ImageObject *)object)->owner);
     freefunc free = (freefunc)PyType_GetSlot(type, Py_tp_free);
     free(object);
     Py_DECREF(type);
 }
 
-// Returns an image of a subclass, which owns `image`, or frees it.
-static PyObject *new_image(PyTypeObject *type, calotype_image *image) {
+// Returns an image of a subclass, which owns `image` if that is not null, or frees it. `owner` is borrowed.
+static PyObject *new_object(PyTypeObject *type, calotype_image *image, PyObject *owner, const calotype_pixels *pixels) {
     static const int channels[] = {0, 1, 3, 4, 1, 3, 4};
-    calotype_error error;
-    calotype_pixels pixels = {.struct_size = sizeof pixels};
-    if (calotype_image_pixels(image, &pixels, &error)) {
-        calotype_image_release(image);
-        return raised(&error);
-    }
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     ImageObject *self = (ImageObject *)allocate(type, 0);
     if (!self) {
         calotype_image_release(image);
         return NULL;
     }
-    int count = channels[pixels.format];
+    int count = channels[pixels->format];
     self->image = image;
-    self->pixels = pixels;
+    self->owner = Py_XNewRef(owner);
+    self->pixels = *pixels;
     self->dimensions = count == 1 ? 2 : 3;
-    self->sample_byte_count = pixels.format >= CALOTYPE_GRAY16 ? 2 : 1;
-    self->shape[0] = pixels.height;
-    self->shape[1] = pixels.width;
+    self->sample_byte_count = pixels->format >= CALOTYPE_GRAY16 ? 2 : 1;
+    self->shape[0] = pixels->height;
+    self->shape[1] = pixels->width;
     self->shape[2] = count;
-    self->strides[0] = (Py_ssize_t)pixels.bytes_per_row;
+    self->strides[0] = (Py_ssize_t)pixels->bytes_per_row;
     self->strides[1] = (Py_ssize_t)count * self->sample_byte_count;
     self->strides[2] = self->sample_byte_count;
     return (PyObject *)self;
+}
+
+// Returns an image of a subclass, which owns `image`, or frees it.
+static PyObject *new_image(PyTypeObject *type, calotype_image *image) {
+    calotype_error error;
+    calotype_pixels pixels = {.struct_size = sizeof pixels};
+    if (calotype_image_pixels(image, &pixels, &error)) {
+        calotype_image_release(image);
+        return raised(&error);
+    }
+    return new_object(type, image, NULL, &pixels);
+}
+
+// Returns a tuple of an image for each plane, of which the first owns `image`, or frees it.
+static PyObject *new_planes(PyTypeObject *type, calotype_image *image) {
+    calotype_error error;
+    calotype_planes planes = {.struct_size = sizeof planes};
+    if (calotype_image_planes(image, &planes, &error)) {
+        calotype_image_release(image);
+        return raised(&error);
+    }
+    PyObject *result = PyTuple_New(planes.plane_count), *first = NULL;
+    if (!result) calotype_image_release(image);
+    for (uint32_t i = 0; result && i < planes.plane_count; i++) {
+        const calotype_plane *plane = &planes.planes[i];
+        calotype_pixels pixels = {sizeof pixels,  plane->data,   plane->bytes_per_row,
+                                  plane->width, plane->height, CALOTYPE_GRAY8};
+        PyObject *object = new_object(type, i == 0 ? image : NULL, first, &pixels);
+        if (i == 0) first = object;
+        // The tuple takes the reference.
+        if (!object || PyTuple_SetItem(result, i, object)) Py_CLEAR(result);
+    }
+    return result;
 }
 
 static int image_get_buffer(PyObject *object, Py_buffer *view, int flags) {
@@ -269,8 +300,9 @@ static int parsed_options(PyObject *tuple, calotype_decode_options *options) {
     return 1;
 }
 
-// decode(type of the image, options)
-static PyObject *source_decode(PyObject *object, PyObject *arguments) {
+// Returns an image, or an image for each plane.
+static PyObject *decoded(PyObject *object, PyObject *arguments,
+                         PyObject *(*result)(PyTypeObject *, calotype_image *)) {
     PyObject *type, *tuple;
     calotype_decode_options options;
     if (!PyArg_ParseTuple(arguments, "OO", &type, &tuple) || !parsed_options(tuple, &options)) return NULL;
@@ -280,8 +312,14 @@ static PyObject *source_decode(PyObject *object, PyObject *arguments) {
     Py_BEGIN_ALLOW_THREADS
     status = calotype_decode(((SourceObject *)object)->source, &options, NULL, &image, &error);
     Py_END_ALLOW_THREADS
-    return status ? raised(&error) : new_image((PyTypeObject *)type, image);
+    return status ? raised(&error) : result((PyTypeObject *)type, image);
 }
+
+// decode(type of the image, options)
+static PyObject *source_decode(PyObject *object, PyObject *arguments) { return decoded(object, arguments, new_image); }
+
+// planes(type of the images, options with the format of planes)
+static PyObject *source_planes(PyObject *object, PyObject *arguments) { return decoded(object, arguments, new_planes); }
 
 // encode(options, format, quality, whether the file is lossless)
 static PyObject *source_encode(PyObject *object, PyObject *arguments) {
@@ -322,6 +360,7 @@ static PyObject *source_metadata(PyObject *object, PyObject *arguments) {
 
 static PyMethodDef source_methods[] = {{"_header", source_header, METH_NOARGS, NULL},
                                        {"_decode", source_decode, METH_VARARGS, NULL},
+                                       {"_planes", source_planes, METH_VARARGS, NULL},
                                        {"_encode", source_encode, METH_VARARGS, NULL},
                                        {"_metadata", source_metadata, METH_VARARGS, NULL},
                                        {0}};

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the Python package; compares with Pillow."""
 
+import ctypes
+import ctypes.util
 import gc
 import hashlib
 import io
@@ -92,6 +94,60 @@ def test_half_chroma_keeps_lightness(photograph, drawing):
         assert image.shape == source.thumbnail((80, 80), mode=mode).shape
     drawings = [calotype.open(drawing).thumbnail((80, 80), half_chroma=value) for value in (False, True)]
     assert numpy.array_equal(*map(numpy.asarray, drawings))
+
+
+def turbo_planes(data, width, height):
+    """The planes that libjpeg-turbo decodes a JPEG file of 4:2:0 to."""
+    name = ctypes.util.find_library("turbojpeg")
+    if not name:
+        pytest.skip("libturbojpeg is not installed")
+    library = ctypes.CDLL(name)
+    library.tjInitDecompress.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(library.tjInitDecompress())
+    half = (height + 1) // 2, (width + 1) // 2
+    # The library pads luma to whole samples of chroma.
+    planes = [numpy.zeros(shape, numpy.uint8) for shape in ((2 * half[0], 2 * half[1]), half, half)]
+    addresses = (ctypes.c_void_p * 3)(*(plane.ctypes.data for plane in planes))
+    status = library.tjDecompressToYUVPlanes(
+        handle, data, ctypes.c_ulong(len(data)), addresses, width, None, height, 0)
+    library.tjDestroy(handle)
+    assert status == 0
+    return [planes[0][:height, :width], *planes[1:]]
+
+
+@pytest.mark.parametrize("size, reduced", [((320, 200), (320, 200)), ((320, 200), (160, 100)), ((37, 21), (37, 21))])
+def test_planes_equal_those_of_libjpeg_turbo(tmp_path, size, reduced):
+    path = tmp_path / "planes.jpg"
+    picture(*size).save(path, quality=90, subsampling="4:2:0")
+    planes = calotype.open(path).planes(reduced)
+    for index, (plane, expected) in enumerate(zip(planes, turbo_planes(path.read_bytes(), *size), strict=True)):
+        expected = PIL.Image.fromarray(expected).resize(plane.size, PIL.Image.Resampling.LANCZOS)
+        difference = numpy.abs(numpy.asarray(plane).astype(int) - numpy.asarray(expected))
+        # At the size of the file, chroma is upsampled and converted to RGB in between.
+        assert difference.max() <= (3 if index else 2)
+        assert difference.mean() < 0.6
+
+
+def test_planes_of_other_files_are_converted(drawing):
+    luma, *chroma = calotype.open(drawing).planes((80, 80))
+    expected = numpy.asarray(calotype.open(drawing).thumbnail((80, 80), mode="RGB").pil().convert("YCbCr"))
+    assert (luma.shape, chroma[0].shape) == ((50, 80), (25, 40))
+    assert numpy.abs(numpy.asarray(luma).astype(int) - expected[:, :, 0]).max() <= 1
+    for channel, plane in enumerate(chroma, 1):
+        means = expected[:, :, channel].reshape(25, 2, 40, 2).mean(axis=(1, 3))
+        assert numpy.abs(numpy.asarray(plane) - means).max() <= 1.5
+
+
+def test_planes_keep_their_memory(photograph):
+    planes = calotype.open(photograph).planes((90, 90), region=(10, 10, 200, 100), fit="exact")
+    addresses = [plane.address for plane in planes]
+    assert addresses == sorted(addresses)
+    last = numpy.asarray(planes[2])
+    copy = last.copy()
+    del planes
+    gc.collect()
+    assert numpy.array_equal(last, copy)
+    assert last.ctypes.data == addresses[2]
 
 
 def test_region_is_a_part_of_the_image(drawing):

@@ -60,19 +60,37 @@ public func calotype_decode_into(
         guard target.byteCount <= byte_count else {
             throw .argument("byte_count is \(byte_count); \(target.byteCount) are required")
         }
+        target.copyRows(
+            of: unsafe try handle.decode(options, cancellation, target.size, target.format))
+    }
+}
+
+extension SourceHandle {
+    /// Decodes an image for memory of the caller of a size and a format.
+    func decode(
+        _ options: UnsafePointer<calotype_decode_options>?, _ cancellation: OpaquePointer?,
+        _ size: PixelSize, _ format: PixelFormat
+    ) throws(Failure) -> PixelBuffer {
         var page = 0
         var options = unsafe try DecodeOptions(options, page: &page)
-        options.box = target.size
+        options.box = size
         if options.mode != .fill { options.mode = .stretch }
         options.allowsEnlarging = true
-        options.pixelFormat = target.format
-        options.acceptsYCbCr = options.acceptsYCbCr && !target.format.isDeep
+        options.pixelFormat = format
+        options.acceptsYCbCr = options.acceptsYCbCr && !format.isDeep && format != .yCbCr420
         let flag = unsafe try flag(cancellation)
-        let decoded = try handle.decode(options, page: page, flag)
-        guard decoded.size == target.size, decoded.format == target.format else {
+        let decoded = try decode(options, page: page, flag)
+        guard decoded.size == size, decoded.format == format else {
             throw .codec(.library(message: "the decoder returned \(decoded.size)"), file: nil)
         }
-        target.copyRows(of: decoded)
+        return decoded
+    }
+}
+
+/// Checks the size of memory of the caller.
+func checkSides(_ size: PixelSize) throws(Failure) {
+    guard !size.isEmpty, size.largestSide <= 1 << 20 else {
+        throw .argument("invalid size \(size): sides of 1 to 1048576 are required")
     }
 }
 
@@ -93,13 +111,14 @@ public func calotype_decode_into(
         guard let format = unsafe try PixelFormat(pixels.format) else {
             throw .argument("pixels->format is 0: the format of the memory is required")
         }
+        guard format != .yCbCr420 else {
+            throw .argument("pixels->format 8 has planes: use calotype_decode_into_planes")
+        }
         size = unsafe PixelSize(width: Int(pixels.width), height: Int(pixels.height))
         self.format = format
         unsafe self.data = data
         bytesPerRow = unsafe Int(pixels.bytes_per_row)
-        guard !size.isEmpty, size.largestSide <= 1 << 20 else {
-            throw .argument("invalid size \(size): sides of 1 to 1048576 are required")
-        }
+        try checkSides(size)
         rowByteCount = size.width * format.bytesPerPixel
         let (rows, overflow) = bytesPerRow.multipliedReportingOverflow(by: size.height - 1)
         let (all, overflowOfSum) = rows.addingReportingOverflow(rowByteCount)
@@ -147,6 +166,9 @@ public func calotype_image_pixels(
         guard let pixels = unsafe pixels else { throw .argument("pixels is null") }
         let size = unsafe pixels.pointee.struct_size
         try unsafe checkSize(size, MemoryLayout<calotype_pixels>.size, "pixels")
+        guard handle.image.format != .yCbCr420 else {
+            throw .argument("the image has planes: use calotype_image_planes")
+        }
         guard let format = handle.image.format.code else {
             throw .codec(.unsupported(feature: "pixels of \(handle.image.format)"), file: nil)
         }

@@ -47,7 +47,7 @@ extension PixelFormat {
     /// The format of a code; `nil` for that of the file.
     init?(_ code: calotype_format) throws(Failure) {
         let formats: [PixelFormat] = [
-            .gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16, .bgra8,
+            .gray8, .rgb8, .rgba8, .gray16, .rgb16, .rgba16, .bgra8, .yCbCr420,
         ]
         if code == calotype_format(CALOTYPE_FORMAT_OF_FILE) { return nil }
         guard code > 0, code <= formats.count else {
@@ -67,7 +67,8 @@ extension PixelFormat {
         case .rgb16: code = Int(CALOTYPE_RGB16)
         case .rgba16: code = Int(CALOTYPE_RGBA16)
         case .bgra8: code = Int(CALOTYPE_BGRA8)
-        case .alpha8, .rgbaHalf, .rgb565, .rgb555, .yCbCr420: return nil
+        case .yCbCr420: code = Int(CALOTYPE_YCBCR420)
+        case .alpha8, .rgbaHalf, .rgb565, .rgb555: return nil
         }
         return calotype_format(code)
     }
@@ -121,6 +122,8 @@ extension DecodeOptions {
         acceptsTruncated = !has(Int(CALOTYPE_REJECT_TRUNCATED))
         if has(Int(CALOTYPE_USE_EMBEDDED_THUMBNAIL)) { embeddedThumbnail = .ifLargeEnough }
         acceptsYCbCr = has(Int(CALOTYPE_HALF_CHROMA)) && pixelFormat?.isDeep != true
+        // Planes need no conversion.
+        if pixelFormat == .yCbCr420 { acceptsYCbCr = false }
     }
 }
 

@@ -81,7 +81,13 @@ enum {
     CALOTYPE_RGB16 = 5,
     CALOTYPE_RGBA16 = 6,
     // Blue, green, red, alpha, of 8 bits: CAIRO_FORMAT_ARGB32 on little-endian machines.
-    CALOTYPE_BGRA8 = 7
+    CALOTYPE_BGRA8 = 7,
+    // Planes of luma, Cb and Cr of 8 bits in full range, by the matrix of JFIF (ITU-T T.871); both sides of the chroma
+    // planes are half as long, rounded up. Reduced JPEG files keep luma and chroma apart; others are converted from RGB.
+    // Alpha is dropped.
+    CALOTYPE_YCBCR420 = 8,
+    // As CALOTYPE_YCBCR420, but one plane with pairs of Cb and Cr; for calotype_decode_into_planes only.
+    CALOTYPE_NV12 = 9
 };
 
 // How an image is resized to the box of calotype_decode_options.
@@ -184,6 +190,32 @@ typedef struct calotype_pixels {
     calotype_format format;
 } calotype_pixels;
 
+// One plane of samples of 8 bits: rows from the top.
+typedef struct calotype_plane {
+    // The first row.
+    const void *data;
+    // The number of bytes from the first to the last sample; of the memory at data, where the caller provides it.
+    size_t byte_count;
+    // The number of bytes from one row to the next.
+    size_t bytes_per_row;
+    // The number of samples, or of pairs of samples, of a row.
+    uint32_t width;
+    uint32_t height;
+} calotype_plane;
+
+// The planes of an image in CALOTYPE_YCBCR420 or CALOTYPE_NV12.
+typedef struct calotype_planes {
+    size_t struct_size;
+    // The size of the image.
+    uint32_t width;
+    uint32_t height;
+    calotype_format format;
+    // 3 in CALOTYPE_YCBCR420, 2 in CALOTYPE_NV12.
+    uint32_t plane_count;
+    // Luma first; the last is reserved.
+    calotype_plane planes[4];
+} calotype_planes;
+
 // The blocks of metadata of calotype_source_metadata.
 typedef int32_t calotype_metadata;
 enum {
@@ -254,8 +286,19 @@ calotype_status calotype_decode_into(calotype_source *source, const calotype_dec
                                      size_t byte_count, calotype_error *error);
 
 // Returns the pixels of an image without a copy, valid until it is released. The first row is aligned to 16
-// bytes, and bytes_per_row is a multiple of 64.
+// bytes, and bytes_per_row is a multiple of 64. An image with planes is an error: see calotype_image_planes.
 calotype_status calotype_image_pixels(calotype_image *image, calotype_pixels *pixels, calotype_error *error);
+
+// Returns the planes of an image in CALOTYPE_YCBCR420 without a copy, valid until it is released.
+calotype_status calotype_image_planes(calotype_image *image, calotype_planes *planes, calotype_error *error);
+
+// Decodes an image into planes in memory of the caller, such as a frame of a video encoder.
+//
+// planes->width, height and format describe the image, and data, byte_count and bytes_per_row the memory of each plane;
+// plane_count and the sizes of the planes are ignored. The image is resized like that of calotype_decode_into.
+calotype_status calotype_decode_into_planes(calotype_source *source, const calotype_decode_options *options,
+                                            calotype_cancellation *cancellation, const calotype_planes *planes,
+                                            calotype_error *error);
 
 // Frees an image and its pixels; null is ignored.
 void calotype_image_release(calotype_image *image);
