@@ -20,7 +20,7 @@ icon_packages=(
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    curl libjpeg-turbo-progs libpoppler-glib8 libturbojpeg0 openssl pkg-config python3-dev python3-venv
+    abigail-tools curl libjpeg-turbo-progs libpoppler-glib8 libturbojpeg0 openssl pkg-config python3-dev python3-venv
 )
 # The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then
