@@ -7,7 +7,7 @@ build_packages=(
     libpangocairo-1.0-0 libpng-dev libraw-dev librsvg2-2 libseccomp-dev libsqlite3-dev libssl-dev libtiff-dev libwebp-dev libzstd-dev zlib1g-dev
 )
 wheel_packages=(pkg-config python3-dev python3-venv)
-deb_packages=(dpkg-dev help2man lintian pkg-config python3-dev xz-utils)
+deb_packages=(dpkg-dev help2man libgdk-pixbuf-2.0-dev lintian pkg-config python3-dev xz-utils)
 # For the trait Viewer.
 viewer_packages=(libgtk-4-dev)
 viewer_test_packages=(
@@ -20,7 +20,8 @@ icon_packages=(
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
-    abigail-tools curl libjpeg-turbo-progs libpoppler-glib8 libturbojpeg0 openssl pkg-config python3-dev python3-venv
+    abigail-tools curl gir1.2-gdkpixbuf-2.0 libgdk-pixbuf-2.0-dev libjpeg-turbo-progs libpoppler-glib8 libturbojpeg0 openssl
+    pkg-config python3-dev python3-gi python3-venv
 )
 # The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then
