@@ -29,6 +29,8 @@ set_release_build() {
     release_build=(
         --traits "$program_traits" --configuration release --static-swift-stdlib
         -debug-info-format none
+        # Programs load no modules that need their symbols, the names of which take up to 4 MB.
+        -Xlinker --no-export-dynamic
     )
     # Loading libstdc++ and libgcc, which the Swift runtime needs, takes a fifth of the remaining start time:
     # both are linked statically. Swift passes -lstdc++; a folder with only the archive precedes the others.
