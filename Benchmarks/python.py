@@ -9,9 +9,7 @@ opencv-python-headless: see scripts/bench.
 """
 
 import argparse
-import multiprocessing
 import os
-import random
 import resource
 import statistics
 import subprocess
@@ -167,74 +165,6 @@ def print_rates(program, paths, folder):
         print(f"  {name:30} {files:7.1f} files/s   {cpu:5.2f} ms of CPU a file")
 
 
-CROP = 224
-
-
-def random_region(seed, size):
-    """A region of 8 to 100 % of the area with a ratio of 3/4 to 4/3, as random-resized-crop chooses."""
-    generator = random.Random(seed)
-    area = size[0] * size[1] * generator.uniform(0.08, 1)
-    ratio = generator.uniform(3 / 4, 4 / 3)
-    width = min(size[0], round((area * ratio) ** 0.5))
-    height = min(size[1], round((area / ratio) ** 0.5))
-    return generator.randint(0, size[0] - width), generator.randint(0, size[1] - height), width, height
-
-
-def crop_with_calotype(path, seed, **options):
-    source = calotype.open(path)
-    region = random_region(seed, source.size)
-    return numpy.asarray(source.thumbnail(
-        (CROP, CROP), mode="RGB", fit="exact", enlarge=True, region=region, **options))
-
-
-def crop_with_half_chroma(path, seed):
-    return crop_with_calotype(path, seed, half_chroma=True)
-
-
-def crop_with_pillow(path, seed):
-    image = PIL.Image.open(path).convert("RGB")
-    left, top, width, height = random_region(seed, image.size)
-    return numpy.asarray(image.resize(
-        (CROP, CROP), PIL.Image.Resampling.BICUBIC, (left, top, left + width, top + height)))
-
-
-def crop_with_opencv(path, seed):
-    image = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
-    left, top, width, height = random_region(seed, image.shape[1::-1])
-    return cv2.resize(image[top:top + height, left:left + width], (CROP, CROP), interpolation=cv2.INTER_AREA)
-
-
-CROPS = {"calotype": crop_with_calotype, "calotype, half_chroma": crop_with_half_chroma,
-         "Pillow": crop_with_pillow, "OpenCV": crop_with_opencv}
-
-
-def crop_checksum(arguments):
-    name, path, seed = arguments
-    return int(CROPS[name](path, seed).sum())
-
-
-def print_crops(path, count):
-    """The images a second in two forked processes, as the workers of a data loader."""
-    print(f"random crops of {calotype.open(path).size} resized to {CROP} px, two forked processes:")
-    rates = {name: [] for name in CROPS}
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        for _ in range(5):
-            for name in CROPS:
-                begin = time.perf_counter()
-                pool.map(crop_checksum, [(name, path, seed) for seed in range(count)], chunksize=4)
-                rates[name].append(count / (time.perf_counter() - begin))
-    for name, values in rates.items():
-        errors = []
-        for seed in range(8):
-            with PIL.Image.open(path) as image:
-                left, top, width, height = random_region(seed, image.size)
-                expected = image.convert("RGB").resize(
-                    (CROP, CROP), PIL.Image.Resampling.LANCZOS, (left, top, left + width, top + height))
-            errors.append(numpy.square(CROPS[name](path, seed).astype(float) - numpy.asarray(expected)).mean())
-        quality = 10 * numpy.log10(255**2 / statistics.mean(errors))
-        print(f"  {name:30} {statistics.median(values):7.1f} images/s   PSNR {quality:.1f} dB")
-
-
 def resident_kibibytes():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") // 1024
@@ -285,11 +215,6 @@ def main():
         print(f"  {'calotype thumbnail, a file':30} {value:7.2f}   {times['calotype'] / value:5.2f}x")
         scaling = statistics.median(throughput(path, 2) / throughput(path, 1) for _ in range(5))
         print(f"two threads: {scaling:.2f}x the calls a second of one")
-        small = folder / "small.jpg"
-        with PIL.Image.open(path) as image:
-            image.convert("RGB").resize((500, 375), PIL.Image.Resampling.LANCZOS).save(small, quality=90)
-        print_crops(small, 200)
-        print_crops(path, 16)
         print_rates(arguments.calotype, paths, folder)
         for call, kibibytes in memory_after_calls(folder, arguments.calls):
             print(f"resident memory after {call} calls: {kibibytes} KiB")
