@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the encoders of ETC2, EAC and BC7 with etcpak: CALOTYPE PHOTOGRAPH...
+"""Measures the encoders of PVRTC, and compares those of ETC2, EAC and BC7 with etcpak: CALOTYPE PHOTOGRAPH...
 
 Prints the PSNR and the CPU time of each effort for the middle of each photograph, at 512x512 pixels. All results are
 decoded with texture2ddecoder. CPU times of calotype are those of the process without those of a conversion to
@@ -19,8 +19,10 @@ from PIL import Image
 
 SIDE = 512
 EFFORTS = ["fastest", "fast", "normal", "high", "best"]
-# The names of the formats in the command, and what decodes them to BGRA.
+# The formats, and what decodes them to BGRA.
 FORMATS = {
+    "pvrtc2": lambda blocks, width, height: texture2ddecoder.decode_pvrtc(blocks, width, height, True),
+    "pvrtc4": lambda blocks, width, height: texture2ddecoder.decode_pvrtc(blocks, width, height, False),
     "etc2": texture2ddecoder.decode_etc2, "eac-r": texture2ddecoder.decode_eacr,
     "bc7": texture2ddecoder.decode_bc7,
 }
@@ -76,8 +78,10 @@ def ours(calotype, path, folder):
     for form in FORMATS:
         for effort in EFFORTS:
             output = os.path.join(folder, "a.pvr")
+            # PVRTC is one format, with 2 or 4 bits per pixel.
+            options = ["pvrtc", "--bits", form[-1]] if form.startswith("pvrtc") else [form]
             _, time = measured(
-                lambda: run("texture", "encode", path, output, "--format", form, "--quality", effort),
+                lambda: run("texture", "encode", path, output, "--quality", effort, "--format", *options),
                 resource.RUSAGE_CHILDREN)
             with open(output, "rb") as file:
                 yield form, f"calotype {effort}", file.read()[HEADER:], time - start

@@ -10,18 +10,32 @@ internal import Pixels
 /// fixed. A change is kept if the exact error has decreased.
 struct PVRTC2Encoder {
     private typealias Mode = PVRTC2Weights.Mode
+    private typealias Neighbors = PVRTC2Window.Neighbors
 
     private let size: PixelSize
     private let words: PVRTCWords
     /// Whether the colours of a word can be opaque, translucent or either.
     private let flags: [Bool]
     private let channelCount: Int
-    private let source: [SIMD4<Int32>]
+    /// The pixels by channel; each row has `margin` more on both sides, as they wrap around.
+    private let planes: [[Int16]]
+    private let stride: Int
     private var a: [SIMD4<Int16>]
     private var b: [SIMD4<Int16>]
     private var modes: [Mode]
     /// The weight that is stored for each pixel: 0, 3, 5 or 8.
     private var stored: [UInt8]
+    /// The weights with which decoders mix, with the margins of `planes`.
+    private var weights: [Int16]
+    private var choice = PVRTC2Weights()
+    /// The error of the window of each word at its last visit.
+    private var errors: [Int32]
+    /// The number of the sweep in which a word last changed.
+    private var changes: [Int]
+    private var sweepNumber = 0
+    private var hasSearched = false
+
+    private static let margin = 8
 
     /// - Parameter image: an image of 8-bit RGB or RGBA, whose sides are powers of two.
     init(_ image: PixelBuffer) {
@@ -29,24 +43,29 @@ struct PVRTC2Encoder {
         size = PixelSize(width: words.count.width * 8, height: words.count.height * 4)
         channelCount = image.format == .rgba8 ? 4 : 3
         flags = channelCount == 3 ? [true] : [true, false]
-        var source: [SIMD4<Int32>] = []
-        source.reserveCapacity(size.area)
+        stride = size.width + Self.margin * 2
+        var planes = Array(
+            repeating: [Int16](repeating: 0, count: stride * size.height), count: channelCount)
         let byteCount = image.format.bytesPerPixel
         for y in 0..<size.height {
             // An image smaller than two words fills the upper left corner.
             let row = image.row(min(y, image.size.height - 1))
-            for x in 0..<size.width {
-                var pixel = SIMD4<Int32>(repeating: 255)
-                let start = min(x, image.size.width - 1) * byteCount
-                for channel in 0..<channelCount { pixel[channel] = Int32(row[start + channel]) }
-                source.append(pixel)
+            for channel in 0..<channelCount {
+                for column in 0..<stride {
+                    let x = (column - Self.margin) & (size.width - 1)
+                    planes[channel][y * stride + column] = Int16(
+                        row[min(x, image.size.width - 1) * byteCount + channel])
+                }
             }
         }
-        self.source = source
+        self.planes = planes
         a = Array(repeating: SIMD4(0, 0, 0, 15), count: words.count.area)
         b = a
         modes = Array(repeating: .direct, count: words.count.area)
         stored = Array(repeating: 0, count: size.area)
+        weights = Array(repeating: 0, count: stride * size.height)
+        errors = Array(repeating: 0, count: words.count.area)
+        changes = Array(repeating: 0, count: words.count.area)
         start()
     }
 
@@ -60,16 +79,34 @@ struct PVRTC2Encoder {
         (y & (size.height - 1)) * size.width + x & (size.width - 1)
     }
 
+    /// Returns the index in a plane of a pixel, which may lie in a margin.
+    private func place(_ x: Int, _ y: Int) -> Int {
+        (y & (size.height - 1)) * stride + x + Self.margin
+    }
+
+    /// Returns the colours of the 3×3 words around a word.
+    private func neighbors(_ wordX: Int, _ wordY: Int) -> (a: Neighbors, b: Neighbors) {
+        var result = (a: Neighbors(repeating: SIMD4()), b: Neighbors(repeating: SIMD4()))
+        for place in 0..<9 {
+            let index = word(wordX + place % 3 - 1, wordY + place / 3 - 1)
+            result.a[place] = a[index]
+            result.b[place] = b[index]
+        }
+        return result
+    }
+
     // MARK: - Sweeps
 
     /// Chooses the ends of the principal axis of the pixels around each word, then the weights.
     private mutating func start() {
-        var pixels = [SIMD4<Float>](repeating: SIMD4(), count: 60)
+        var pixels = [SIMD4<Float>](repeating: SIMD4(0, 0, 0, 255), count: 60)
         for y in 0..<words.count.height {
             for x in 0..<words.count.width {
-                for place in 0..<60 {
-                    let index = pixel(x * 8 - 1 + place % 10, y * 4 - 1 + place / 10)
-                    pixels[place] = SIMD4<Float>(source[index])
+                for index in 0..<60 {
+                    let place = place(x * 8 - 1 + index % 10, y * 4 - 1 + index / 10)
+                    for channel in 0..<channelCount {
+                        pixels[index][channel] = Float(planes[channel][place])
+                    }
                 }
                 let (low, high) = PVRTCQuantizer.ends(of: pixels.span)
                 let isOpaque = channelCount == 3 || (low.w > 14.5 && high.w > 14.5)
@@ -77,12 +114,18 @@ struct PVRTC2Encoder {
                 b[word(x, y)] = PVRTCQuantizer.quantized(high, .b, isOpaque: isOpaque)
             }
         }
-        for index in 0..<size.area {
-            let (x, y) = (index % size.width, index / size.width)
-            let (a, b) = colors(x, y)
-            stored[index] = error(source[index], a, b, 8) < error(source[index], a, b, 0) ? 8 : 0
+        forEachWord { encoder, x, y in
+            encoder.loadChoice(x, y)
+            encoder.choice.storeNearest()
+            encoder.keepChoice(x, y)
         }
         sweepWeights()
+    }
+
+    private mutating func forEachWord(_ visit: (inout PVRTC2Encoder, Int, Int) -> Void) {
+        for y in 0..<words.count.height {
+            for x in 0..<words.count.width { visit(&self, x, y) }
+        }
     }
 
     /// Improves the colours of every word, then its weights.
@@ -90,21 +133,49 @@ struct PVRTC2Encoder {
     /// - Parameter searches: whether next stored values are tried instead of solving for the colours.
     /// - Returns: the error before and what it has decreased by, in sums of windows.
     mutating func sweep(searches: Bool) -> (before: Int, gain: Int) {
+        sweepNumber += 1
+        if searches && !hasSearched {
+            // No word has been visited in this way.
+            for index in changes.indices { changes[index] = sweepNumber }
+            hasSearched = true
+        }
         var (before, gain) = (0, 0)
-        for y in 0..<words.count.height {
-            for x in 0..<words.count.width {
-                let result = improveColors(x, y, searches: searches)
-                before += result.before
-                gain += result.gain
+        forEachWord { encoder, x, y in
+            let index = encoder.word(x, y)
+            guard encoder.hasChanged(around: x, y) else {
+                before += Int(encoder.errors[index])
+                return
             }
+            let result = encoder.improveColors(x, y, searches: searches)
+            encoder.errors[index] = result.before - result.gain
+            before += Int(result.before)
+            gain += Int(result.gain)
         }
         sweepWeights()
         return (before, gain)
     }
 
+    /// Returns whether a word or one around it has changed since the last visit.
+    ///
+    /// If not, a visit has the same result: the pixels on which it depends do not lie further away.
+    private func hasChanged(around x: Int, _ y: Int) -> Bool {
+        for place in 0..<9
+        where changes[word(x + place % 3 - 1, y + place / 3 - 1)] >= sweepNumber - 1 {
+            return true
+        }
+        return false
+    }
+
     private mutating func sweepWeights() {
-        for y in 0..<words.count.height {
-            for x in 0..<words.count.width { chooseWeights(x, y) }
+        forEachWord { encoder, x, y in
+            if encoder.hasChanged(around: x, y) { encoder.chooseWeights(x, y) }
+        }
+        for y in 0..<size.height {
+            for x in 0..<size.width { weights[place(x, y)] = Int16(weight(x, y)) }
+            for x in 0..<Self.margin {
+                weights[place(x - Self.margin, y)] = weights[place(size.width + x - Self.margin, y)]
+                weights[place(size.width + x, y)] = weights[place(x, y)]
+            }
         }
     }
 
@@ -124,133 +195,94 @@ struct PVRTC2Encoder {
         return mode == .four ? (sum + 2) >> 2 : (sum + 1) >> 1
     }
 
-    /// Returns the colours between which a pixel lies.
-    private func colors(_ x: Int, _ y: Int) -> (a: SIMD4<Int32>, b: SIMD4<Int32>) {
-        let (column, row) = ((x - 4) >> 3, (y - 2) >> 2)
-        let (partX, partY) = (Int16((x - 4) & 7), Int16((y - 2) & 3))
-        let corners = (
-            word(column, row), word(column + 1, row), word(column, row + 1),
-            word(column + 1, row + 1)
-        )
-        func mixed(_ colors: [SIMD4<Int16>]) -> SIMD4<Int32> {
-            let top = colors[corners.0] &* (8 &- partX) &+ colors[corners.1] &* partX
-            let bottom = colors[corners.2] &* (8 &- partX) &+ colors[corners.3] &* partX
-            return Self.widened(top &* (4 &- partY) &+ bottom &* partY)
-        }
-        return (mixed(a), mixed(b))
-    }
-
-    /// Widens sums of 32 colours to 8 bits as decoders do.
-    @inline(__always)
-    private static func widened(_ sum: SIMD4<Int16>) -> SIMD4<Int32> {
-        var color = sum &>> 2 &+ sum &>> 7
-        color.w = sum.w &>> 1 &+ sum.w &>> 5
-        return SIMD4(truncatingIfNeeded: color)
-    }
-
-    @inline(__always)
-    private func error(
-        _ wanted: SIMD4<Int32>, _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, _ weight: Int32
-    ) -> Int32 {
-        let missing = wanted &- (a &* (8 &- weight) &+ b &* weight) &>> 3
-        // Opaque images have an alpha of 255 on both sides.
-        return (missing &* missing).wrappedSum()
-    }
-
     /// Chooses the mode of a word and the weights that it stores.
     private mutating func chooseWeights(_ wordX: Int, _ wordY: Int) {
+        loadChoice(wordX, wordY)
+        let index = word(wordX, wordY)
+        let mode = choice.choose(modes[index])
+        if keepChoice(wordX, wordY) || mode != modes[index] { changes[index] = sweepNumber }
+        modes[index] = mode
+    }
+
+    /// Sets the state from which the weights of a word are chosen.
+    private mutating func loadChoice(_ wordX: Int, _ wordY: Int) {
         let (left, top) = (wordX * 8, wordY * 4)
-        var weights = PVRTC2Weights()
         for y in -2..<6 {
-            for x in -2..<10 {
-                let mode = modes[word((left + x) >> 3, (top + y) >> 2)]
-                weights.set(x, y, stored[pixel(left + x, top + y)], mode)
-                guard (-1..<9).contains(x), (-1..<5).contains(y) else { continue }
-                let (a, b) = colors(left + x, top + y)
-                let wanted = source[pixel(left + x, top + y)]
-                weights.setErrors(x, y) { error(wanted, a, b, $0) }
-            }
+            for x in -2..<10 { choice.set(x, y, stored[pixel(left + x, top + y)]) }
         }
-        modes[word(wordX, wordY)] = weights.choose()
+        var near = InlineArray<9, Mode>(repeating: .direct)
+        for place in 0..<9 {
+            near[place] = modes[word(wordX + place % 3 - 1, wordY + place / 3 - 1)]
+        }
+        choice.setModes(near)
+        let colors = neighbors(wordX, wordY)
+        let blend = PVRTC2Blend(colors.a, colors.b, channelCount: channelCount)
+        for y in -1..<5 {
+            var totals = InlineArray<9, SIMD8<Int32>>(repeating: SIMD8())
+            for channel in 0..<channelCount {
+                let colors = blend.row(y, channel)
+                PVRTC2Weights.addErrors(
+                    to: &totals, planes[channel].lanes(at: place(left, top + y)), colors.a,
+                    colors.b)
+            }
+            choice.setErrors(row: y, totals)
+        }
+        var totals = InlineArray<9, SIMD8<Int32>>(repeating: SIMD8())
+        for channel in 0..<channelCount {
+            var wanted = SIMD8<Int16>()
+            for lane in 0..<8 {
+                wanted[lane] =
+                    planes[channel][place(left + (lane < 4 ? -1 : 8), top + lane & 3)]
+            }
+            let colors = blend.edges(channel)
+            PVRTC2Weights.addErrors(to: &totals, wanted, colors.a, colors.b)
+        }
+        choice.setEdgeErrors(totals)
+    }
+
+    /// Stores the weights that have been chosen for a word.
+    ///
+    /// - Returns: whether one has changed.
+    @discardableResult
+    private mutating func keepChoice(_ wordX: Int, _ wordY: Int) -> Bool {
+        var hasChanged = false
         for y in 0..<4 {
             for x in 0..<8 {
-                stored[pixel(left + x, top + y)] = weights.stored[PVRTC2Weights.place(x, y)]
+                let weight = choice.stored[PVRTC2Weights.place(x, y)]
+                let index = pixel(wordX * 8 + x, wordY * 4 + y)
+                hasChanged = hasChanged || stored[index] != weight
+                stored[index] = weight
             }
         }
+        return hasChanged
     }
 
     // MARK: - Colours
 
-    /// The pixels that depend on the colours of a word.
-    private struct Window {
-        /// The share of the word in the colours of each pixel, at most 32.
-        static let shares: [Int16] = (0..<105).map { (place: Int) -> Int16 in
-            let (x, y) = (abs(place % 15 - 7), abs(place / 15 - 3))
-            return Int16((8 - x) * (4 - y))
-        }
-        var source: [SIMD4<Int32>] = []
-        var weights: [Int32] = []
-        /// The sums that the other words contribute, times 32.
-        var othersA: [SIMD4<Int16>] = []
-        var othersB: [SIMD4<Int16>] = []
-    }
-
-    private func window(_ wordX: Int, _ wordY: Int) -> Window {
-        var window = Window()
-        window.source.reserveCapacity(105)
-        window.weights.reserveCapacity(105)
-        window.othersA.reserveCapacity(105)
-        window.othersB.reserveCapacity(105)
+    private func window(_ wordX: Int, _ wordY: Int) -> PVRTC2Window {
+        var window = PVRTC2Window(channelCount: channelCount)
         for row in 0..<7 {
-            let y = wordY * 4 - 1 + row
-            let partY = Int16((y - 2) & 3)
-            for lane in 0..<15 {
-                let x = wordX * 8 - 3 + lane
-                let partX = Int16((x - 4) & 7)
-                let (column, line) = ((x - 4) >> 3, (y - 2) >> 2)
-                var (sumA, sumB) = (SIMD4<Int16>(), SIMD4<Int16>())
-                for corner in 0..<4 {
-                    let (nearX, nearY) = (column + corner & 1, line + corner >> 1)
-                    let shareX = corner & 1 == 0 ? 8 - partX : partX
-                    let shareY = corner < 2 ? 4 - partY : partY
-                    if nearX == wordX && nearY == wordY { continue }
-                    let index = word(nearX, nearY)
-                    sumA &+= a[index] &* (shareX &* shareY)
-                    sumB &+= b[index] &* (shareX &* shareY)
-                }
-                window.source.append(source[pixel(x, y)])
-                window.weights.append(Int32(weight(x, y)))
-                window.othersA.append(sumA)
-                window.othersB.append(sumB)
+            let start = place(wordX * 8 - 3, wordY * 4 - 1 + row)
+            window.setWeights(row, weights.lanes(at: start))
+            for channel in 0..<channelCount {
+                window.setRow(row, channel, planes[channel].lanes(at: start))
             }
         }
+        let colors = neighbors(wordX, wordY)
+        window.setOthers(colors.a, colors.b)
         return window
-    }
-
-    private func error(
-        _ window: Window, _ a: SIMD4<Int16>, _ b: SIMD4<Int16>, below limit: Int
-    ) -> Int {
-        var sum = 0
-        for place in 0..<105 {
-            let share = Window.shares[place]
-            let colorA = Self.widened(window.othersA[place] &+ a &* share)
-            let colorB = Self.widened(window.othersB[place] &+ b &* share)
-            sum += Int(error(window.source[place], colorA, colorB, window.weights[place]))
-            if sum >= limit { break }
-        }
-        return sum
     }
 
     private mutating func improveColors(
         _ wordX: Int, _ wordY: Int, searches: Bool
-    ) -> (before: Int, gain: Int) {
+    ) -> (before: Int32, gain: Int32) {
         let window = window(wordX, wordY)
         let index = word(wordX, wordY)
-        let before = error(window, a[index], b[index], below: .max)
+        let before = window.error(a[index], b[index], below: .max)
         var best = before
         var colors = (a: a[index], b: b[index])
         func consider(_ first: SIMD4<Int16>, _ second: SIMD4<Int16>) {
-            let sum = error(window, first, second, below: best)
+            let sum = window.error(first, second, below: best)
             if sum < best { (best, colors) = (sum, (first, second)) }
         }
         if searches {
@@ -264,7 +296,7 @@ struct PVRTC2Encoder {
                 }
             }
         } else {
-            let solution = solution(window, colors.a, colors.b)
+            let solution = window.solution(colors.a, colors.b)
             for isOpaqueA in flags {
                 for isOpaqueB in flags {
                     consider(
@@ -273,41 +305,11 @@ struct PVRTC2Encoder {
                 }
             }
         }
-        (a[index], b[index]) = colors
-        return (before, before - best)
-    }
-
-    /// Returns the two colours of the word, not quantized, that are best for the current weights.
-    private func solution(
-        _ window: Window, _ a: SIMD4<Int16>, _ b: SIMD4<Int16>
-    ) -> (a: SIMD4<Float>, b: SIMD4<Float>) {
-        // The sum of the weighted colours, times 256, for an 8-bit sample of 1.
-        let (color, alpha): (Float, Float) = (8 * 128 / 33, 8 * 32 / 17)
-        let scale = SIMD4<Float>(color, color, color, alpha)
-        // The weight of the present colours, against a singular system.
-        let inertia: Float = 64
-        var (aa, ab, bb): (Float, Float, Float) = (inertia, 0, inertia)
-        var sumA = SIMD4<Float>(a) * inertia
-        var sumB = SIMD4<Float>(b) * inertia
-        for place in 0..<105 {
-            let weight = Float(window.weights[place])
-            let share = Float(Window.shares[place])
-            let (partA, partB) = ((8 - weight) * share, weight * share)
-            aa += partA * partA
-            ab += partA * partB
-            bb += partB * partB
-            // Decoders truncate 0.9 of an 8-bit sample on average.
-            let rest =
-                (SIMD4<Float>(window.source[place]) + 0.9) * scale
-                - SIMD4<Float>(window.othersA[place]) * (8 - weight)
-                - SIMD4<Float>(window.othersB[place]) * weight
-            sumA += rest * partA
-            sumB += rest * partB
+        if best < before {
+            changes[index] = sweepNumber
+            (a[index], b[index]) = colors
         }
-        let determinant = aa * bb - ab * ab
-        return (
-            (sumA * bb - sumB * ab) / determinant, (sumB * aa - sumA * ab) / determinant
-        )
+        return (before, before - best)
     }
 
     // MARK: - End

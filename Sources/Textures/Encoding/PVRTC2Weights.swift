@@ -12,41 +12,118 @@ struct PVRTC2Weights {
     }
 
     private static let width = 12
+    /// The number of places, 12×8 pixels, of which the word has the middle.
+    private static let count = 96
     private static let modes: InlineArray<4, Mode> = [.direct, .four, .horizontal, .vertical]
-    private static let levels: InlineArray<6, UInt8> = [0, 8, 0, 3, 5, 8]
 
-    // By the places of 12×8 pixels, of which the word has the middle. Inline arrays would be copied.
-    private(set) var stored = [UInt8](repeating: 0, count: 96)
-    private var modes = [Mode](repeating: .direct, count: 96)
-    /// The squared errors of each pixel for the weights from 0 to 8.
-    private var errors = [Int32](repeating: 0, count: 96 * 9)
+    // By place. Inline arrays would be copied.
+    private(set) var stored = [UInt8](repeating: 0, count: count)
+    /// The modes of pixels whose weight is a mean, and `direct` for all others.
+    private var means = [Mode](repeating: .direct, count: count)
+    /// The squared errors of each pixel for the weights from 0 to 8, weight by weight.
+    private var errors = [Int32](repeating: 0, count: count * 9)
+    /// The least of these errors.
+    private var least = [Int32](repeating: 0, count: count)
+    /// The places next to the word whose weights are means of stored weights of the word.
+    private var edges: [Int] = []
+    /// The indices of the errors of the mean of four or two weights, by the sum of these.
+    private let fours = (0...32).map { ($0 + 2) >> 2 * count }
+    private let twos = (0...16).map { ($0 + 1) >> 1 * count }
 
     /// The place of a pixel, from two before the word on.
     @inline(__always)
     static func place(_ x: Int, _ y: Int) -> Int { (y + 2) * width + x + 2 }
 
-    /// Sets the state of a pixel within two pixels of the word.
-    mutating func set(_ x: Int, _ y: Int, _ weight: UInt8, _ mode: Mode) {
-        let place = Self.place(x, y)
-        stored[place] = weight
-        modes[place] = mode
+    // MARK: - State
+
+    /// Sets the stored weight of a pixel within two pixels of the word.
+    mutating func set(_ x: Int, _ y: Int, _ weight: UInt8) { stored[Self.place(x, y)] = weight }
+
+    /// Sets the modes of the words around the word, row by row.
+    mutating func setModes(_ modes: InlineArray<9, Mode>) {
+        edges.removeAll(keepingCapacity: true)
+        for x in 0..<8 {
+            setEdge(x, -1, modes[1], unless: .horizontal)
+            setEdge(x, 4, modes[7], unless: .horizontal)
+        }
+        for y in 0..<4 {
+            setEdge(-1, y, modes[3], unless: .vertical)
+            setEdge(8, y, modes[5], unless: .vertical)
+        }
     }
 
-    /// Sets the squared error of a pixel next to or in the word for each weight.
-    mutating func setErrors(_ x: Int, _ y: Int, _ error: (Int32) -> Int32) {
-        let start = Self.place(x, y) * 9
-        for weight in 0..<9 { errors[start + weight] = error(Int32(weight)) }
+    /// Sets the mode of a pixel next to the word; a mean in the other direction does not depend on the word.
+    private mutating func setEdge(_ x: Int, _ y: Int, _ mode: Mode, unless other: Mode) {
+        guard (x ^ y) & 1 == 1 else { return }
+        let place = Self.place(x, y)
+        means[place] = mode == other ? .direct : mode
+        if means[place] != .direct { edges.append(place) }
     }
+
+    /// Adds the squared errors of eight pixels in one channel for each weight.
+    ///
+    /// - Parameters:
+    ///   - totals: the sums, by weight.
+    ///   - wanted: the samples of the image.
+    ///   - a: the first colour.
+    ///   - b: the second colour.
+    @inline(__always)
+    static func addErrors(
+        to totals: inout InlineArray<9, SIMD8<Int32>>, _ wanted: SIMD8<Int16>,
+        _ a: SIMD8<Int16>, _ b: SIMD8<Int16>
+    ) {
+        let (missing, range) = (wanted &- a, b &- a)
+        var product = SIMD8<Int16>()
+        for weight in 0..<9 {
+            let rest = missing &- product &>> 3
+            totals[weight] &+= SIMD8<Int32>(
+                truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: rest &* rest))
+            product &+= range
+        }
+    }
+
+    /// Sets the squared errors of the eight pixels of a row of the word, or above or below it.
+    mutating func setErrors(row y: Int, _ totals: borrowing InlineArray<9, SIMD8<Int32>>) {
+        let start = Self.place(0, y)
+        var minimum = totals[0]
+        for weight in 0..<9 {
+            let total = totals[weight]
+            minimum.replace(with: total, where: total .< minimum)
+            for lane in 0..<8 { errors[weight * Self.count + start + lane] = total[lane] }
+        }
+        for lane in 0..<8 { least[start + lane] = minimum[lane] }
+    }
+
+    /// Sets the squared errors of the four pixels on the left of the word and those on the right.
+    mutating func setEdgeErrors(_ totals: borrowing InlineArray<9, SIMD8<Int32>>) {
+        for lane in 0..<8 {
+            let place = Self.place(lane < 4 ? -1 : 8, lane & 3)
+            var minimum = totals[0][lane]
+            for weight in 0..<9 {
+                errors[weight * Self.count + place] = totals[weight][lane]
+                minimum = min(minimum, totals[weight][lane])
+            }
+            least[place] = minimum
+        }
+    }
+
+    // MARK: - Choice
 
     /// Chooses the mode with the least error and the weights that the word stores.
-    mutating func choose() -> Mode {
-        var bestMode = modes[Self.place(0, 0)]
-        var best = (error: total(), stored: stored)
+    ///
+    /// - Parameter present: the mode of the word.
+    /// - Returns: the mode.
+    mutating func choose(_ present: Mode) -> Mode {
+        setMode(present)
+        var bestMode = present
+        var best = (error: total(present), stored: stored)
         for index in 0..<4 {
             let mode = Self.modes[index]
-            setNearest(mode)
+            setMode(mode)
+            // No choice of weights can have less than the least error of each pixel.
+            guard setNearest(mode) < best.error else { continue }
             if descend(mode) { _ = descend(mode) }
-            let error = total()
+            let error = total(mode)
             if error < best.error {
                 best = (error, stored)
                 bestMode = mode
@@ -56,84 +133,113 @@ struct PVRTC2Weights {
         return bestMode
     }
 
-    /// Returns the weight with which decoders mix a pixel.
-    @inline(__always)
-    private func weight(_ place: Int, isMean: Bool) -> Int {
-        let mode = modes[place]
-        if mode == .direct || !isMean { return Int(stored[place]) }
-        return Self.mean(sum(place, mode), mode)
+    /// Stores the best of 0 and 8 for each pixel.
+    mutating func storeNearest() {
+        setMode(.direct)
+        _ = setNearest(.direct)
+    }
+
+    private mutating func setMode(_ mode: Mode) {
+        for y in 0..<4 {
+            for x in Swift.stride(from: 1 - y & 1, to: 8, by: 2) {
+                means[Self.place(x, y)] = mode
+            }
+        }
     }
 
     /// Returns the sum of the stored weights whose mean is the weight of a pixel.
     @inline(__always)
     private func sum(_ place: Int, _ mode: Mode) -> Int {
+        let stored = stored.span
         var sum = 0
-        if mode != .vertical { sum += Int(stored[place - 1]) + Int(stored[place + 1]) }
+        if mode != .vertical {
+            sum &+= unsafe Int(stored[unchecked: place &- 1]) &+ Int(stored[unchecked: place &+ 1])
+        }
         if mode != .horizontal {
-            sum += Int(stored[place - Self.width]) + Int(stored[place + Self.width])
+            sum &+=
+                unsafe Int(stored[unchecked: place &- Self.width])
+                &+ Int(stored[unchecked: place &+ Self.width])
         }
         return sum
     }
 
+    /// Returns the error of a pixel whose weight is a mean.
     @inline(__always)
-    private static func mean(_ sum: Int, _ mode: Mode) -> Int {
-        mode == .four ? (sum + 2) >> 2 : (sum + 1) >> 1
+    private func meanError(_ place: Int, _ mode: Mode) -> Int {
+        let sum = sum(place, mode)
+        return Int(errors[(mode == .four ? fours[sum] : twos[sum]) + place])
     }
 
-    /// Returns the error of the pixels of the word and of those next to it.
-    private func total() -> Int {
-        var sum = 0
-        for y in -1..<5 {
-            // Corners do not depend on the word.
-            for x in y == -1 || y == 4 ? 0..<8 : -1..<9 {
-                let place = Self.place(x, y)
-                sum += Int(errors[place * 9 + weight(place, isMean: (x ^ y) & 1 == 1)])
-            }
-        }
-        return sum
-    }
-
-    /// Returns the weights that a word can store for one of its pixels.
-    @inline(__always)
-    private static func choices(_ x: Int, _ y: Int, _ mode: Mode) -> ClosedRange<Int> {
-        // The low bits of pixels 0 and (4, 2) are flags.
-        let isFlag = x == 0 && y == 0 || (x == 4 && y == 2 && mode != .four)
-        return mode == .direct || isFlag ? 0...1 : 2...5
-    }
-
-    /// Stores the best weight for each pixel by itself.
-    private mutating func setNearest(_ mode: Mode) {
+    /// Returns the error of the pixels that depend on the word.
+    private func total(_ mode: Mode) -> Int {
+        var total = edges.reduce(0) { $0 + meanError($1, means[$1]) }
         for y in 0..<4 {
             for x in 0..<8 {
                 let place = Self.place(x, y)
-                modes[place] = mode
-                guard mode == .direct || (x ^ y) & 1 == 0 else { continue }
-                var (least, result) = (Int32.max, UInt8(0))
-                for choice in Self.choices(x, y, mode) {
-                    let level = Self.levels[choice]
-                    let error = errors[place * 9 + Int(level)]
-                    if error < least { (least, result) = (error, level) }
-                }
-                stored[place] = result
+                total +=
+                    mode == .direct || (x ^ y) & 1 == 0
+                    ? Int(errors[Int(stored[place]) * Self.count + place]) : meanError(place, mode)
             }
         }
+        return total
+    }
+
+    /// Whether a pixel can store 0 and 8 only, since its low bit is a flag: that of the first pixel and of (4, 2).
+    @inline(__always)
+    private static func isFlag(_ x: Int, _ y: Int, _ mode: Mode) -> Bool {
+        x == 0 && y == 0 || (x == 4 && y == 2 && mode != .four)
+    }
+
+    /// Stores the best weight for each pixel by itself.
+    ///
+    /// - Returns: a lower bound of the error of the pixels that depend on the word.
+    private mutating func setNearest(_ mode: Mode) -> Int {
+        var bound = edges.reduce(0) { $0 + Int(least[$1]) }
+        for y in 0..<4 {
+            for x in 0..<8 {
+                let place = Self.place(x, y)
+                guard mode == .direct || (x ^ y) & 1 == 0 else {
+                    bound += Int(least[place])
+                    continue
+                }
+                func error(_ weight: Int) -> Int32 { errors[weight * Self.count + place] }
+                var (lowest, result) = (error(0), UInt8(0))
+                if mode != .direct, !Self.isFlag(x, y, mode) {
+                    if error(3) < lowest { (lowest, result) = (error(3), 3) }
+                    if error(5) < lowest { (lowest, result) = (error(5), 5) }
+                }
+                if error(8) < lowest { (lowest, result) = (error(8), 8) }
+                stored[place] = result
+                bound += Int(lowest)
+            }
+        }
+        return bound
     }
 
     /// Tries all weights of each pixel of which others can be means.
     ///
     /// - Returns: whether one has changed.
     private mutating func descend(_ mode: Mode) -> Bool {
+        // The nearest weights of a word without means are best.
+        if mode == .direct && edges.isEmpty { return false }
         var hasChanged = false
         for y in 0..<4 {
             for x in Swift.stride(from: y & 1, to: 8, by: 2) {
                 let place = Self.place(x, y)
                 let before = stored[place]
-                let means = means(around: place)
-                var (least, result) = (error(place, before, means), before)
-                for choice in Self.choices(x, y, mode) where Self.levels[choice] != before {
-                    let error = error(place, Self.levels[choice], means)
-                    if error < least { (least, result) = (error, Self.levels[choice]) }
+                let errors = choiceErrors(place)
+                var (lowest, result) = (Int32.max, before)
+                func consider(_ lane: Int, _ weight: UInt8) {
+                    guard errors[lane] < lowest || (errors[lane] == lowest && weight == before)
+                    else { return }
+                    (lowest, result) = (errors[lane], weight)
                 }
+                consider(0, 0)
+                if mode != .direct, !Self.isFlag(x, y, mode) {
+                    consider(1, 3)
+                    consider(2, 5)
+                }
+                consider(3, 8)
                 stored[place] = result
                 hasChanged = hasChanged || result != before
             }
@@ -141,41 +247,36 @@ struct PVRTC2Weights {
         return hasChanged
     }
 
-    /// The neighbours of a pixel that are means of it and others: their places, modes, and the sums of the
-    /// others.
-    private struct Means {
-        var count = 0
-        var places = InlineArray<4, Int>(repeating: 0)
-        var modes = InlineArray<4, Mode>(repeating: .direct)
-        var sums = InlineArray<4, Int>(repeating: 0)
-    }
-
+    /// Returns the errors of a pixel and of its neighbours that are means if it stores 0, 3, 5 or 8.
     @inline(__always)
-    private func means(around place: Int) -> Means {
-        var result = Means()
-        let neighbors: InlineArray<4, Int> = [
-            place - 1, place + 1, place - Self.width, place + Self.width,
-        ]
-        let own = Int(stored[place])
-        for index in 0..<4 {
-            let mode = modes[neighbors[index]]
-            guard mode != .direct, mode != (index < 2 ? .vertical : .horizontal) else { continue }
-            result.places[result.count] = neighbors[index]
-            result.modes[result.count] = mode
-            result.sums[result.count] = sum(neighbors[index], mode) - own
-            result.count += 1
+    private func choiceErrors(_ place: Int) -> SIMD4<Int32> {
+        precondition(
+            place >= 2 * Self.width && place + 2 * Self.width < Self.count
+                && stored.count == Self.count && means.count == Self.count
+                && errors.count == Self.count * 9)
+        let (errors, means) = (errors.span, means.span)
+        let count = Self.count
+        let own = unsafe Int(stored.span[unchecked: place])
+        func four(_ start: Int, _ indices: Span<Int>, _ sum: Int) -> SIMD4<Int32> {
+            unsafe SIMD4(
+                errors[unchecked: indices[unchecked: sum] &+ start],
+                errors[unchecked: indices[unchecked: sum &+ 3] &+ start],
+                errors[unchecked: indices[unchecked: sum &+ 5] &+ start],
+                errors[unchecked: indices[unchecked: sum &+ 8] &+ start])
         }
+        var result = unsafe SIMD4(
+            errors[unchecked: place], errors[unchecked: 3 &* count &+ place],
+            errors[unchecked: 5 &* count &+ place], errors[unchecked: 8 &* count &+ place])
+        func add(_ neighbor: Int, unless other: Mode) {
+            let mode = unsafe means[unchecked: neighbor]
+            guard mode != .direct, mode != other else { return }
+            let rest = sum(neighbor, mode) &- own
+            result &+= four(neighbor, mode == .four ? fours.span : twos.span, rest)
+        }
+        add(place &- 1, unless: .vertical)
+        add(place &+ 1, unless: .vertical)
+        add(place &- Self.width, unless: .horizontal)
+        add(place &+ Self.width, unless: .horizontal)
         return result
-    }
-
-    /// Returns the error of a pixel and of its neighbours if it stores a weight.
-    @inline(__always)
-    private func error(_ place: Int, _ weight: UInt8, _ means: borrowing Means) -> Int32 {
-        var error = errors[place * 9 + Int(weight)]
-        for index in 0..<means.count {
-            let mean = Self.mean(means.sums[index] + Int(weight), means.modes[index])
-            error += errors[means.places[index] * 9 + mean]
-        }
-        return error
     }
 }

@@ -320,11 +320,12 @@ public struct PVRTCEncoder {
 }
 
 extension [Int16] {
-    /// Returns eight values from an index.
+    /// Returns the values from an index on.
     @inline(__always)
-    fileprivate func lanes(at index: Int) -> SIMD8<Int16> {
-        precondition(index >= 0 && index + 8 <= count, "the window lies outside")
+    func lanes<Lanes: SIMD<Int16> & BitwiseCopyable>(at index: Int) -> Lanes {
+        precondition(
+            index >= 0 && index + Lanes.scalarCount <= count, "the window lies outside")
         return unsafe span.bytes.unsafeLoadUnaligned(
-            fromUncheckedByteOffset: index * 2, as: SIMD8<Int16>.self)
+            fromUncheckedByteOffset: index * 2, as: Lanes.self)
     }
 }
