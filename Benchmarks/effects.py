@@ -2,7 +2,8 @@
 """Measures effects on a photograph of 12 megapixels, in memory, with one thread each.
 
 Compares effects-bench with libvips (pyvips) and Pillow: the fastest of several runs in alternation, in
-CPU time. The chain of six effects is exposure, brightness, contrast, saturation, gamma and tint.
+CPU time. The chain of six effects is exposure, brightness, contrast, saturation, gamma and tint; further ones
+are contrast, gamma, saturation and gamma.
 Also compares the blurs, and those of libvips, with an exact Gaussian. Usage: effects.py EFFECTS-BENCH [PHOTO].
 """
 
@@ -23,6 +24,7 @@ import images
 
 ROUNDS = 3
 SIZE = (4000, 3000)
+COUNTS = ("six", "seven", "eight", "nine", "ten")
 BLURS = (0.5, 1, 2, 3, 8, 30)
 
 
@@ -130,12 +132,12 @@ def main():
     width, height = photo.size
     vips = pyvips.Image.new_from_memory(photo.tobytes(), width, height, 3, "uchar") \
         .copy(interpretation="srgb")
-    chains = ["none", "exposure", "six", "seven", "eight", "nine", "sharpen", "six+sharpen",
-              "six+sharpen+watermark", *(f"blur{sigma}" for sigma in BLURS)]
+    chains = ["none", "exposure", "six", "seven", "eight", "nine", "ten", "sharpen", "six+sharpen",
+              *(f"{count}+sharpen+watermark" for count in COUNTS), *(f"blur{sigma}" for sigma in BLURS)]
     exact = np.asarray(photo)
     print(f"{width}x{height} RGB, 8 bits; CPU in ms, memory above the source in MiB")
-    print("| effect                | calotype | memory | libvips | ratio | Pillow | ratio | PSNR |")
-    print("|-----------------------|----------|--------|---------|-------|--------|-------|------|")
+    print("| effect                  | calotype | memory | libvips | ratio | Pillow | ratio | PSNR |")
+    print("|-------------------------|----------|--------|---------|-------|--------|-------|------|")
     with tempfile.TemporaryDirectory() as folder:
         source, target = f"{folder}/source.rgb", f"{folder}/target.rgb"
         with open(source, "wb") as file:
@@ -152,7 +154,7 @@ def main():
                     theirs.append(measured(lambda: VIPS[chain](vips).write_to_memory()))
                 if chain in PILLOW:
                     pillow.append(measured(lambda: PILLOW[chain](photo)))
-            cells = [f"{chain:21}", f"{min(own):8.0f}", f"{memory / 2**20:6.1f}"]
+            cells = [f"{chain:23}", f"{min(own):8.0f}", f"{memory / 2**20:6.1f}"]
             for peer, width_ in ((theirs, 7), (pillow, 6)):
                 cells.append(f"{min(peer):{width_}.0f}" if peer else " " * width_)
                 cells.append(f"{min(own) / min(peer):5.2f}" if peer else " " * 5)

@@ -23,6 +23,11 @@ enum PointOperation: Sendable {
 /// the cache.
 struct PointOperations {
     private var operations: [PointOperation] = []
+    /// Whether opaque colours of 8 bits are clamped to 0...1 after each operation, since a table follows that
+    /// would be left otherwise.
+    private var clampsResults: [Bool] = []
+    /// Whether they are clamped before the first operation.
+    private var clampsFirst = false
     /// Whether alpha is 1 in all pixels.
     private let isOpaque: Bool
     /// Whether colours are clamped to 0...1 before a function that is not affine.
@@ -60,16 +65,25 @@ struct PointOperations {
 
     /// Removes the last operation, if it is a table for opaque colours of 8 bits, and returns its entries
     /// as samples of 8 bits.
+    ///
+    /// The operations before it clamp their results.
     mutating func takeByteTable() -> [UInt8]? {
-        guard isOpaque, isClamped, !isDeep, case .table(let table, nil) = operations.last else {
+        guard isByte, !clampsFirst, case .table(let table, nil) = operations.last else {
             return nil
         }
         operations.removeLast()
+        clampsResults.removeLast()
         return table.values.map { UInt8((min(max($0, 0), 1) * 255).rounded()) }
     }
 
+    /// Whether colours are opaque and of 8 bits.
+    private var isByte: Bool { isOpaque && isClamped && !isDeep }
+
     /// Returns the operations with tables instead of curves.
-    func withTables() -> PointOperations {
+    ///
+    /// - Parameter isInRange: whether the colours of the image are in 0...1.
+    /// - Returns: the operations that ``apply(to:_:)`` performs.
+    func withTables(isInRange: Bool) -> PointOperations {
         var result = self
         result.operations = []
         for operation in operations {
@@ -82,7 +96,22 @@ struct PointOperations {
             default: result.operations.append(operation)
             }
         }
+        result.setClamps(isInRange: isInRange)
         return result
+    }
+
+    /// Finds the operations whose results may be outside of the table that follows.
+    private mutating func setClamps(isInRange: Bool) {
+        var range = isInRange ? ColorRange.unit : .unknown
+        clampsResults = Array(repeating: false, count: operations.count)
+        guard isByte else { return }
+        for index in operations.indices {
+            if case .table = operations[index], !range.isUnit {
+                if index == 0 { clampsFirst = true } else { clampsResults[index - 1] = true }
+                range = .unit
+            }
+            range = range.after(operations[index])
+        }
     }
 
     /// Removes the first operation, if it is a table or a matrix, and returns it as tables of samples of
@@ -90,11 +119,14 @@ struct PointOperations {
     mutating func takeByteColumns() -> ByteColumns? {
         var columns: ByteColumns
         switch operations.first {
-        case .matrix(let matrix): columns = ByteColumns(nil, matrix)
-        case .table(let table, let matrix): columns = ByteColumns(table, matrix)
+        case .matrix(let matrix):
+            columns = ByteColumns(nil, matrix, clampsResult: clampsResults[0])
+        case .table(let table, let matrix):
+            columns = ByteColumns(table, matrix, clampsResult: clampsResults[0])
         default: return nil
         }
         operations.removeFirst()
+        clampsResults.removeFirst()
         return columns
     }
 
@@ -112,15 +144,34 @@ struct PointOperations {
     /// Changes the pixels in a range of a row.
     func apply(to row: inout PixelRow, _ range: Range<Int>) {
         precondition(range.upperBound <= row.count, "the range leaves the row")
-        for operation in operations {
-            switch operation {
-            case .matrix(let matrix): Self.multiply(&row, range, by: MatrixColumns(matrix))
+        if clampsFirst { Self.clamp(&row, range) }
+        for index in operations.indices {
+            let clamps = clampsResults[index]
+            switch operations[index] {
+            case .matrix(let matrix):
+                Self.multiply(&row, range, by: MatrixColumns(matrix), clamps: clamps)
+                continue
+            case .table(let table, let matrix?) where isByte:
+                Self.multiply(
+                    &row, range, table.values.span, by: MatrixColumns(matrix), clamps: clamps)
+                continue
             case .background(let color):
                 for x in range { row[x] += color * (1 - row[x].w) }
             case .table(let table, let matrix): apply(table, matrix, to: &row, range)
             case .cube(let cube): mapColors(&row, range) { cube.color($0) }
             case .curves: preconditionFailure("withTables() has not been called")
             }
+            if clamps { Self.clamp(&row, range) }
+        }
+    }
+
+    /// Clamps opaque colours to 0...1; NaN becomes 0.
+    ///
+    /// A loop of its own: in one loop with the table, the compiler clamps each component by itself.
+    private static func clamp(_ row: inout PixelRow, _ range: Range<Int>) {
+        var pixels = row.mutableSpan
+        for x in range {
+            unsafe pixels[unchecked: x] = pixels[unchecked: x].clampedToOne
         }
     }
 
@@ -128,10 +179,7 @@ struct PointOperations {
         _ table: CurveTable, _ matrix: ColorMatrix?, to row: inout PixelRow, _ range: Range<Int>
     ) {
         let values = table.values.span
-        if let matrix, isOpaque, isClamped, !isDeep {
-            Self.multiply(&row, range, values, by: MatrixColumns(matrix))
-            return
-        }
+        if isByte { return Self.map(&row, range, values) }
         if !isClamped {
             mapColors(&row, range) { table.values(at: $0) }
         } else if isDeep {
@@ -144,34 +192,58 @@ struct PointOperations {
                     values[unchecked: indices.blue], 1)
             }
         }
-        if let matrix { Self.multiply(&row, range, by: MatrixColumns(matrix)) }
+        if let matrix { Self.multiply(&row, range, by: MatrixColumns(matrix), clamps: false) }
+    }
+
+    /// Maps opaque colours of 8 bits, which are in 0...1, by a table.
+    private static func map(_ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>) {
+        var pixels = row.mutableSpan
+        for x in range {
+            let indices = CurveTable.indices(unsafe pixels[unchecked: x])
+            unsafe pixels[unchecked: x] = SIMD4(
+                values[unchecked: indices.red], values[unchecked: indices.green],
+                values[unchecked: indices.blue], 1)
+        }
     }
 
     /// Multiplies premultiplied colours; the offset is multiplied by alpha.
     private static func multiply(
-        _ row: inout PixelRow, _ range: Range<Int>, by matrix: MatrixColumns
+        _ row: inout PixelRow, _ range: Range<Int>, by matrix: MatrixColumns, clamps: Bool
     ) {
         var pixels = row.mutableSpan
-        for x in range {
-            let pixel = unsafe pixels[unchecked: x]
-            unsafe pixels[unchecked: x] =
-                matrix.red * pixel.x + matrix.green * pixel.y
+        @inline(__always)
+        func product(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+            matrix.red * pixel.x + matrix.green * pixel.y
                 + (matrix.blue * pixel.z + matrix.offset * pixel.w)
+        }
+        if clamps {
+            for x in range {
+                unsafe pixels[unchecked: x] = product(pixels[unchecked: x]).clampedToOne
+            }
+        } else {
+            for x in range { unsafe pixels[unchecked: x] = product(pixels[unchecked: x]) }
         }
     }
 
-    /// Multiplies the entries of opaque colours of 8 bits in a table.
+    /// Multiplies the entries of opaque colours of 8 bits, which are in 0...1, in a table.
     private static func multiply(
-        _ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>, by matrix: MatrixColumns
+        _ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>, by matrix: MatrixColumns,
+        clamps: Bool
     ) {
-        CurveTable.clamp(&row, range)
         var pixels = row.mutableSpan
-        for x in range {
-            let indices = CurveTable.indices(unsafe pixels[unchecked: x])
-            unsafe pixels[unchecked: x] =
-                matrix.red * values[unchecked: indices.red]
+        @inline(__always)
+        func product(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+            let indices = CurveTable.indices(pixel)
+            return unsafe matrix.red * values[unchecked: indices.red]
                 + matrix.green * values[unchecked: indices.green]
                 + (matrix.blue * values[unchecked: indices.blue] + matrix.offset)
+        }
+        if clamps {
+            for x in range {
+                unsafe pixels[unchecked: x] = product(pixels[unchecked: x]).clampedToOne
+            }
+        } else {
+            for x in range { unsafe pixels[unchecked: x] = product(pixels[unchecked: x]) }
         }
     }
 
@@ -223,8 +295,11 @@ private struct MatrixColumns {
 struct ByteColumns {
     /// The multiples of the columns of the matrix: 256 each of red, green and blue.
     private let entries: [SIMD4<Float>]
+    /// Whether the results are clamped to 0...1.
+    private let clampsResult: Bool
 
-    fileprivate init(_ table: CurveTable?, _ matrix: ColorMatrix?) {
+    fileprivate init(_ table: CurveTable?, _ matrix: ColorMatrix?, clampsResult: Bool) {
+        self.clampsResult = clampsResult
         let matrix = matrix ?? ColorMatrix(scale: 1, offset: 0)
         let columns = MatrixColumns(matrix)
         let curve = (0...255).map { table?.value(ofByte: $0) ?? Float($0) / 255 }
@@ -240,12 +315,56 @@ struct ByteColumns {
             range.upperBound <= row.count && range.upperBound * 3 <= source.count
                 && entries.count == 768, "the row is too short")
         var pixels = row.mutableSpan
-        for x in range {
+        @inline(__always)
+        func color(_ x: Int) -> SIMD4<Float> {
             let red = unsafe Int(source[unchecked: x &* 3])
             let green = unsafe Int(source[unchecked: x &* 3 &+ 1]) &+ 256
             let blue = unsafe Int(source[unchecked: x &* 3 &+ 2]) &+ 512
-            unsafe pixels[unchecked: x] =
-                entries[unchecked: red] + entries[unchecked: green] + entries[unchecked: blue]
+            return unsafe entries[unchecked: red] + entries[unchecked: green]
+                + entries[unchecked: blue]
         }
+        if clampsResult {
+            for x in range { unsafe pixels[unchecked: x] = color(x).clampedToOne }
+        } else {
+            for x in range { unsafe pixels[unchecked: x] = color(x) }
+        }
+    }
+}
+
+/// The least and the greatest value that colours can have in any channel.
+private struct ColorRange {
+    let low, high: SIMD3<Double>
+
+    static let unit = ColorRange(low: .zero, high: .one)
+    static let unknown = ColorRange(
+        low: SIMD3(repeating: -.infinity), high: SIMD3(repeating: .infinity))
+
+    /// Whether a table for 8 bits has entries for all colours, also if floats are rounded.
+    var isUnit: Bool { all(low .>= -1e-6) && all(high .<= 1 + 1e-6) }
+
+    /// Returns the range of the results of an operation.
+    func after(_ operation: PointOperation) -> ColorRange {
+        switch operation {
+        case .matrix(let matrix): return multiplied(by: matrix)
+        case .table(let table, let matrix):
+            let (least, most) = (table.values.min() ?? 0, table.values.max() ?? 1)
+            let range = ColorRange(
+                low: SIMD3(repeating: Double(least)), high: SIMD3(repeating: Double(most)))
+            return matrix.map { range.multiplied(by: $0) } ?? range
+        // Opaque colours do not change.
+        case .background: return self
+        case .cube, .curves: return .unknown
+        }
+    }
+
+    private func multiplied(by matrix: ColorMatrix) -> ColorRange {
+        guard all(low .> -.infinity), all(high .< .infinity) else { return .unknown }
+        var (least, most) = (matrix.offset, matrix.offset)
+        for (column, channel) in [(matrix.red, 0), (matrix.green, 1), (matrix.blue, 2)] {
+            let (first, second) = (column * low[channel], column * high[channel])
+            least += pointwiseMin(first, second)
+            most += pointwiseMax(first, second)
+        }
+        return ColorRange(low: least, high: most)
     }
 }

@@ -111,22 +111,18 @@ package struct RowConversion {
         }
     }
 
-    /// Writes a row of RGB with the entries of ``PointOperations/takeByteTable()``; clamps the row.
-    func pack(_ row: inout PixelRow, _ table: [UInt8], into result: inout MutableSpan<UInt8>) {
+    /// Writes a row of RGB in 0...1 with the entries of ``PointOperations/takeByteTable()``.
+    func pack(_ row: PixelRow, _ table: [UInt8], into result: inout MutableSpan<UInt8>) {
         precondition(
             format == .rgb8 && row.count >= width && result.count >= width * 3,
             "the row is too short")
-        let table = table.span
-        PointOperations.forEachChunk(width) { range in
-            CurveTable.clamp(&row, range)
-            let pixels = row.span
-            unsafe result.withUnsafeMutableBytes { result in
-                for x in range {
-                    let indices = CurveTable.indices(unsafe pixels[unchecked: x])
-                    unsafe result[x &* 3] = table[unchecked: indices.red]
-                    unsafe result[x &* 3 &+ 1] = table[unchecked: indices.green]
-                    unsafe result[x &* 3 &+ 2] = table[unchecked: indices.blue]
-                }
+        let (table, pixels) = (table.span, row.span)
+        unsafe result.withUnsafeMutableBytes { result in
+            for x in 0..<width {
+                let indices = CurveTable.indices(unsafe pixels[unchecked: x])
+                unsafe result[x &* 3] = table[unchecked: indices.red]
+                unsafe result[x &* 3 &+ 1] = table[unchecked: indices.green]
+                unsafe result[x &* 3 &+ 2] = table[unchecked: indices.blue]
             }
         }
     }

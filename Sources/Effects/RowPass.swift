@@ -83,11 +83,12 @@ private struct PassPlan {
     mutating func endPoints() {
         defer { points = PointOperations(format) }
         guard first != nil else {
-            first = points.withTables()
+            // Colours of integers.
+            first = points.withTables(isInRange: true)
             return
         }
         guard !points.isEmpty else { return }
-        stages.append { [points] next in PointStage(points.withTables(), next) }
+        stages.append { [points] next in PointStage(points.withTables(isInRange: false), next) }
     }
 
     mutating func append(_ step: Effect.Step) {
@@ -172,7 +173,7 @@ private final class ResultStage: RowStage {
     override func append(_ row: inout PixelRow) {
         image?.withMutableRow(y) {
             if let table {
-                conversion.pack(&row, table, into: &$0)
+                conversion.pack(row, table, into: &$0)
             } else {
                 conversion.pack(row, into: &$0)
             }

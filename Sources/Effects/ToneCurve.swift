@@ -69,25 +69,15 @@ struct CurveTable: Sendable {
         curves.reduce(x) { $1.value($0) }
     }
 
-    /// Clamps colours of 8 bits to 0...1, so that ``indices(_:)`` returns indices of entries; NaN becomes 0.
-    ///
-    /// A loop of its own: in one loop with the table, the compiler clamps each component by itself.
-    static func clamp(_ row: inout PixelRow, _ range: Range<Int>) {
-        var pixels = row.mutableSpan
-        precondition(range.upperBound <= pixels.count, "the range leaves the row")
-        for x in range {
-            unsafe pixels[unchecked: x] = pixels[unchecked: x].clampedToOne
-        }
-    }
-
-    /// Returns the indices of a clamped colour of 8 bits.
+    /// Returns the indices of a colour of 8 bits, which is in 0...1.
     @inline(__always)
     static func indices(_ color: SIMD4<Float>) -> (red: Int, green: Int, blue: Int) {
         let bits = unsafe unsafeBitCast(color + bias, to: SIMD4<UInt32>.self) &>> 12
-        let halves = unsafe unsafeBitCast(bits, to: SIMD8<UInt16>.self)
-        // The differences of the low 16 bits.
-        let first = firstIndex & 0xFFFF
-        return (Int(halves[0]) &- first, Int(halves[2]) &- first, Int(halves[4]) &- first)
+        // Pairs, because extracting single elements would make the compiler compute each of them separately.
+        let pairs = unsafe unsafeBitCast(bits, to: SIMD2<UInt64>.self)
+        func index(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word) &- firstIndex }
+        let low: UInt64 = 0xFFFF_FFFF
+        return (index(pairs[0] & low), index(pairs[0] &>> 32), index(pairs[1] & low))
     }
 
     /// Returns the entries that are nearest to a colour of 16 bits, clamped to 0...1.

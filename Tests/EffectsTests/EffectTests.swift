@@ -47,6 +47,8 @@ import Testing
     }
 
     private static let orange = SRGBColor(red: 1, green: 0.6, blue: 0.1)
+    private static let clear = TestImage.flat(
+        PixelSize(width: 1, height: 1), .rgba8, [0, 0, 0, 0])
 
     struct PointCase: Sendable, CustomTestStringConvertible {
         let effect: Effect
@@ -94,6 +96,20 @@ import Testing
             PointCase(effect: .exposure(0.2).then(.inverted).then(.gamma(1.7))) { color in
                 color.map { pow(1 - min(exposed($0, 0.2), 1), 1.7) }
             },
+            // Colours that cannot leave the table of the next curve, and colours that do.
+            PointCase(
+                effect: .gamma(0.8).then(.tint(orange, amount: 0.2)).then(.gamma(1.3))
+                    .then(.saturation(1.4)).then(.gamma(0.7))
+            ) { color in
+                let tinted = zip(color, [1, 0.6, 0.1]).map {
+                    pow(pow($0, 0.8) * 0.8 + $1 * 0.2, 1.3)
+                }
+                return saturated(tinted, 1.4).map { pow(min(max($0, 0), 1), 0.7) }
+            },
+            PointCase(
+                effect: .brightness(0.5).then(.overlay(Overlay(clear, identity: "clear")))
+                    .then(.gamma(0.5))
+            ) { color in color.map { pow(min($0 + 0.5, 1), 0.5) } },
         ]
     }
 

@@ -49,22 +49,30 @@ internal import Pixels
     static let chains: [String: Effect] = {
         let six = Effect.exposure(0.3).then(.brightness(0.02)).then(.contrast(1.1))
             .then(.saturation(1.2)).then(.gamma(0.9)).then(.tint(sepia, amount: 0.1))
-        let sharpened = six.then(.sharpen(sigma: 1))
-        let marked = sharpened.then(
-            .overlay(
-                Overlay(
-                    watermark, identity: "mark",
-                    placement: .anchored(x: 1, y: 1, offsetX: -40, offsetY: -40), opacity: 0.6)))
+        let seven = six.then(.contrast(0.9))
+        let eight = seven.then(.gamma(1.1))
+        let nine = eight.then(.saturation(1.1))
+        let ten = nine.then(.gamma(0.9))
+        let mark = Effect.overlay(
+            Overlay(
+                watermark, identity: "mark",
+                placement: .anchored(x: 1, y: 1, offsetX: -40, offsetY: -40), opacity: 0.6))
+        func marked(_ points: Effect) -> Effect { points.then(.sharpen(sigma: 1)).then(mark) }
         return [
             "none": .colorMatrix(ColorMatrix(scale: 1, offset: 0)),
             "exposure": .exposure(0.3),
             "six": six,
-            "seven": six.then(.contrast(0.9)),
-            "eight": six.then(.contrast(0.9)).then(.gamma(1.1)),
-            "nine": six.then(.contrast(0.9)).then(.gamma(1.1)).then(.saturation(0.9)),
+            "seven": seven,
+            "eight": eight,
+            "nine": nine,
+            "ten": ten,
             "sharpen": .sharpen(sigma: 1),
-            "six+sharpen": sharpened,
-            "six+sharpen+watermark": marked,
+            "six+sharpen": six.then(.sharpen(sigma: 1)),
+            "six+sharpen+watermark": marked(six),
+            "seven+sharpen+watermark": marked(seven),
+            "eight+sharpen+watermark": marked(eight),
+            "nine+sharpen+watermark": marked(nine),
+            "ten+sharpen+watermark": marked(ten),
             "blur0.5": .blur(sigma: 0.5),
             "blur1": .blur(sigma: 1),
             "blur2": .blur(sigma: 2),
