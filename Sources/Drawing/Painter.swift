@@ -12,6 +12,8 @@ struct Painter {
     private let size: PixelSize
     private let plan: RenderPlan
     private var prepared: [PreparedLayer?]
+    /// Whether a layer replaces all pixels of its rows, so that those below it need not be drawn there.
+    private let coversRows: [Bool]
     /// The pixels of the drawing.
     private var row: [SIMD4<Float>]
     /// The pixels of a layer.
@@ -22,6 +24,9 @@ struct Painter {
         self.size = size
         self.plan = plan
         prepared = Array(repeating: nil, count: layers.count)
+        coversRows = layers.map {
+            $0.isOpaque && $0.bounds.x == 0 && $0.bounds.width == size.width
+        }
         row = Array(repeating: .zero, count: size.width)
         source = row
     }
@@ -44,8 +49,9 @@ struct Painter {
                 next += 1
             }
             if active.count != count { active.sort() }
-            for x in row.indices { row[x] = .zero }
-            for index in active { try composite(index, y) }
+            let first = active.lastIndex { coversRows[$0] }
+            if first == nil { for x in row.indices { row[x] = .zero } }
+            for index in active[(first ?? 0)...] { try draw(index, y) }
             active.removeAll { index in
                 let bounds = layers[index].bounds
                 guard bounds.y + bounds.height <= y + 1 else { return false }
@@ -57,11 +63,16 @@ struct Painter {
         return result.finish()
     }
 
-    private mutating func composite(_ index: Int, _ y: Int) throws(DrawingError) {
+    /// Draws a row of a layer: over the pixels of the drawing, unless it replaces them.
+    private mutating func draw(_ index: Int, _ y: Int) throws(DrawingError) {
         let layer = layers[index]
         let (left, count) = (layer.bounds.x, layer.bounds.width)
         if prepared[index] == nil {
             prepared[index] = try PreparedLayer(layer, plan.space)
+        }
+        if coversRows[index] {
+            prepared[index]?.fill(&row, count: count, left: left, y: y)
+            return
         }
         prepared[index]?.fill(&source, count: count, left: left, y: y)
         if layer.opacity < 1 {

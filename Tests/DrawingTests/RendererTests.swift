@@ -188,6 +188,26 @@ import Testing
         }
     }
 
+    @Test("draws what an opaque layer does not hide", arguments: [true, false])
+    func hidden(_ isWide: Bool) throws {
+        let image = try ImageRenderer(size: PixelSize(width: 8, height: 8)).image {
+            context throws(DrawingError) in
+            context.fill(.color(SRGBColor(red: 0, green: 0, blue: 1)))
+            let width: Double = isWide ? 8 : 4
+            let rect = SampleRegion(x: 0, y: 3, width: width, height: 2)
+            context.fill(.rect(rect), .color(SRGBColor(red: 0, green: 1, blue: 0)))
+            context.opacity = 0.5
+            context.fill(.color(.black))
+        }
+        func pixel(_ x: Int, _ y: Int) -> [UInt8] { (0..<3).map { image.row(y)[x * 3 + $0] } }
+        for y in 0..<8 {
+            for x in 0..<8 {
+                let isInside = (3..<5).contains(y) && (isWide || x < 4)
+                #expect(pixel(x, y) == (isInside ? [0, 128, 0] : [0, 0, 128]), "\(x), \(y)")
+            }
+        }
+    }
+
     @Test("clips, strokes and mixes as specified")
     func operations() throws {
         let image = try ImageRenderer(size: PixelSize(width: 40, height: 40)).image {

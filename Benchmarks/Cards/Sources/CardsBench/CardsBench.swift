@@ -10,7 +10,8 @@ internal import Pixels
 ///
 /// Each run decodes the images, draws the template and encodes it as JPEG. The program prints the CPU time
 /// of the fastest of several runs in milliseconds, and writes the result. `KIND` is `card`, `text` (a
-/// title only, as PNG), `standard` or `extended` (the range, without encoding).
+/// title only, as PNG), `standard` or `extended` (the range, without encoding), `decode` (the images at the
+/// sizes of the card, without drawing) or `encode` (the drawn card).
 @main enum CardsBench {
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -32,6 +33,8 @@ internal import Pixels
             format: kind == "text" ? "png" : "jpeg", codecs: builtInCodecs, options: options)
         var best = Double.infinity
         var file: [UInt8] = []
+        let drawn = kind == "encode" ? try card(template, values, .automatic, fonts) : nil
+        let requests = kind == "decode" ? try template.imageRequests(values) : []
         for run in 0..<9 {
             // A title of its own, so that no layout is reused.
             values["title"] = "\(arguments[5]) \(run)"
@@ -39,6 +42,8 @@ internal import Pixels
             switch kind {
             case "card":
                 file = try destination.encode(try card(template, values, .automatic, fonts))
+            case "decode": for request in requests { _ = try decoded(request) }
+            case "encode": if let drawn { file = try destination.encode(drawn) }
             case "text": file = try destination.encode(try title(values["title"] ?? "", fonts))
             default:
                 _ = try card(template, values, kind == "extended" ? .extended : .standard, fonts)
@@ -54,18 +59,23 @@ internal import Pixels
         _ fonts: FontCollection
     ) throws(DrawingError) -> PixelBuffer {
         try template.image(values, format: .init(range: range), fonts: fonts) {
-            request throws(DrawingError) in
-            do throws(CodecError) {
-                var options = DecodeOptions()
-                options.box = request.box
-                options.mode = request.mode
-                options.anchor = request.anchor
-                return try ImageSource(
-                    EncodedBytes(mapping: request.source), codecs: builtInCodecs
-                ).decodedImage(options).image
-            } catch {
-                throw .invalid(reason: "\(request.source): \(error)")
-            }
+            request throws(DrawingError) in try decoded(request)
+        }
+    }
+
+    private static func decoded(
+        _ request: Template.ImageRequest
+    ) throws(DrawingError) -> PixelBuffer {
+        do throws(CodecError) {
+            var options = DecodeOptions()
+            options.box = request.box
+            options.mode = request.mode
+            options.anchor = request.anchor
+            return try ImageSource(
+                EncodedBytes(mapping: request.source), codecs: builtInCodecs
+            ).decodedImage(options).image
+        } catch {
+            throw .invalid(reason: "\(request.source): \(error)")
         }
     }
 
