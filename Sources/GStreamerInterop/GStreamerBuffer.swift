@@ -134,6 +134,11 @@ extension PixelBuffer {
     /// A reference to the buffer is kept, mapped for reading, until the last copy of the image is gone.
     /// Without a `GstVideoMeta`, the strides are the smallest multiples of 4.
     ///
+    /// A buffer of `NV12` is refused, since its rows alternate Cb and Cr: a plane of
+    /// ``Pixels/PixelFormat/yCbCr420`` contains one kind of sample, and decoders, the resampler, encoders and the
+    /// sandbox read Cb and Cr as planes of their own. The element `videoconvert` converts it to `I420`, which
+    /// copies half as many bytes as luma has.
+    ///
     /// - Parameters:
     ///   - buffer: the buffer; one mapping must contain all of its planes.
     ///   - size: the size in pixels, from the caps.
