@@ -79,7 +79,7 @@ def ours(calotype, path, folder):
         for effort in EFFORTS:
             output = os.path.join(folder, "a.pvr")
             # PVRTC is one format, with 2 or 4 bits per pixel.
-            options = ["pvrtc", "--bits", form[-1]] if form.startswith("pvrtc") else [form]
+            options = ["pvrtc", "--bits-per-pixel", form[-1]] if form.startswith("pvrtc") else [form]
             _, time = measured(
                 lambda: run("texture", "encode", path, output, "--quality", effort, "--format", *options),
                 resource.RUSAGE_CHILDREN)
