@@ -42,12 +42,13 @@ package final class FolderEvents: Sendable {
     ///
     /// - Parameters:
     ///   - folder: the path.
-    ///   - includesFolders: whether new subfolders are reported when they are created.
+    ///   - includesFolders: whether new subfolders are reported when they are created, and files
+    ///     whose modification times are set, as copying does once a file is complete.
     /// - Returns: the number of the folder; `nil` if the system refuses, such as because too many
     ///   folders are watched.
     package func watch(_ folder: String, includesFolders: Bool = false) -> Int32? {
         var events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR
-        if includesFolders { events |= IN_CREATE }
+        if includesFolders { events |= IN_CREATE | IN_ATTRIB }
         let number = unsafe inotify_add_watch(descriptor, folder, UInt32(events))
         return number >= 0 ? number : nil
     }

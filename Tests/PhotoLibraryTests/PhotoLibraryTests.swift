@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    @Test("a file whose time is set after it was written moves in the timeline")
+    func times() async throws {
+        let folder = try TestLibrary()
+        for number in 1...2 { try folder.write("\(number).jpg") }
+        let library = try folder.library()
+        try await library.whileRunning {
+            for (newest, other) in [("1.jpg", "2.jpg"), ("2.jpg", "1.jpg")] {
+                for (name, year) in [(newest, 2.0), (other, 1.0)] {
+                    let time = Date(timeIntervalSince1970: year * 365 * 86_400)
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: time], ofItemAtPath: "\(folder.root)/\(name)")
+                }
+                try await eventually { try await library.paths() == [newest, other] }
+            }
+        }
+    }
+
     @Test("a second start reads only what has changed meanwhile")
     func restart() async throws {
         let folder = try TestLibrary()

@@ -84,7 +84,8 @@ export class ImageLoader {
 
   release(request) {
     if (request.objectURL !== null) {
-      this.#cache.release(request.url);
+      if (request.isProvisional) URL.revokeObjectURL(request.objectURL);
+      else this.#cache.release(request.url);
       return;
     }
     const load = this.#loads.get(request.url);
@@ -140,7 +141,7 @@ export class ImageLoader {
     try {
       const response = await fetch(load.url, { signal: load.controller.signal });
       if (!response.ok) throw await refusal(response);
-      this.#finish(load, await response.blob());
+      this.#finish(load, await response.blob(), isProvisional(response));
     } catch (error) {
       // Aborted loads are removed; a later request starts a new load.
       if (this.#loads.get(load.url) === load) this.#fail(load, error);
@@ -150,13 +151,14 @@ export class ImageLoader {
     }
   }
 
-  #finish(load, blob) {
+  #finish(load, blob, isProvisional) {
     if (this.#loads.get(load.url) !== load) return;
     this.#loads.delete(load.url);
     this.#counts.fetched += 1;
-    this.#cache.store(load.url, blob);
+    if (!isProvisional) this.#cache.store(load.url, blob);
     for (const request of load.requests) {
-      request.objectURL = this.#cache.acquire(load.url);
+      request.isProvisional = isProvisional;
+      request.objectURL = isProvisional ? URL.createObjectURL(blob) : this.#cache.acquire(load.url);
       request.onLoad(request.objectURL);
     }
   }
@@ -184,6 +186,14 @@ export class ImageLoader {
   }
 }
 
+/**
+ * Whether a URL may have another image later: the file is not of its version, such as after a change that the
+ * page does not know yet, or is damaged. The image is shown but not kept.
+ */
+function isProvisional(response) {
+  return /\bno-cache\b/.test(response.headers.get("Cache-Control") ?? "");
+}
+
 /** A request of one view for one image. */
 class ImageRequest {
   #loader;
@@ -197,6 +207,8 @@ class ImageRequest {
     /** The object URL of the loaded image, or null. */
     this.objectURL = null;
     this.wasInMemory = false;
+    /** Whether the URL may have another image later. */
+    this.isProvisional = false;
   }
 
   /** Whether the image is loading. */

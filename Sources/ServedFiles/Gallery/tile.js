@@ -28,6 +28,8 @@ export class Tile {
   #priority = Infinity;
   #shown = null;
   #pending = new Set();
+  // Whether the image is to be requested again, because it was not that of the listing before.
+  #isDoubtful = false;
   #check = null;
 
   constructor(listing, index, loader, painter) {
@@ -104,8 +106,10 @@ export class Tile {
   place(listing, layout, index, base, pace) {
     this.index = index;
     // Another listing may have other marks of the image.
-    if (listing !== this.#listing && this.#picture !== null && listing.key(index) === this.key) {
+    const isChanged = listing !== this.#listing;
+    if (isChanged && this.#picture !== null && listing.key(index) === this.key) {
       this.#picture = listing.image(index);
+      this.#isDoubtful = this.#shown?.isProvisional === true;
     }
     this.#listing = listing;
     if (this.#picture === null) this.key = listing.key(index);
@@ -147,7 +151,8 @@ export class Tile {
       step = coarserStep(this.#listing.ladder, exact);
     }
     // A larger rendition is sharp; only a smaller one is replaced.
-    const isAskedFor = [this.#shown, ...this.#pending].some((other) => other?.step >= step);
+    const valid = this.#isDoubtful ? null : this.#shown;
+    const isAskedFor = [valid, ...this.#pending].some((other) => other?.step >= step);
     if (!isAskedFor) this.#request(step);
   }
 
@@ -209,6 +214,7 @@ export class Tile {
     this.#replaceImage(image);
     this.#shown?.release();
     this.#shown = request;
+    this.#isDoubtful = false;
     for (const other of this.#pending) {
       if (other !== request && other.step <= request.step) this.#drop(other);
     }
