@@ -196,6 +196,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw failure("\(error)")
         }
+        configuration.linkDirectory = cacheFolder
         if !serving.noLibrary { configuration.libraryDirectory = cacheFolder }
         let server = ImageServer(configuration: configuration, pipeline: pipeline, logger: logger)
         let directory = directory

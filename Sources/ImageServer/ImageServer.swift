@@ -210,7 +210,7 @@ public struct ImageServer: Sendable {
             routes: RouteTable(services),
             admission: RequestAdmission(
                 pageGuard: services.pageGuard, signatures: configuration.signatureRule,
-                access: configuration.access, selections: services.selections),
+                access: configuration.access, links: services.links),
             connections: state.connections, limiter: state.limiter,
             timeout: configuration.requestTimeout, hot: state.hot, outgoing: state.outgoing,
             logger: logger)

@@ -68,7 +68,7 @@ struct RouteTable: Sendable {
         guard let library = s.library else { return [] }
         var routes: [any Route] = [
             LibraryRoute(
-                library: library, allowsMarks: s.allowsMarks, allowsSharing: s.access != nil,
+                library: library, allowsMarks: s.allowsMarks, allowsSharing: s.links != nil,
                 pipeline: s.pipeline, queue: s.queues.folders, limiter: s.limiter,
                 maximumSide: s.grammar.maximumSide),
             CoverRoute(
@@ -84,15 +84,19 @@ struct RouteTable: Sendable {
         _ s: ServerServices, _ prefixes: Set<String>
     ) -> [any Route] {
         guard let access = s.access else { return [] }
-        return [
+        var routes: [any Route] = [
             LoginRoute(
                 access: access, attempts: s.loginAttempts, queue: s.loginQueue,
                 isSecure: s.isSecure),
             LogoutRoute(isSecure: s.isSecure),
-            ShareRoute(
-                access: access, directory: s.folders.directory, library: s.library,
-                selections: s.selections, prefixes: prefixes, isSecure: s.isSecure),
         ]
+        if let links = s.links {
+            routes.append(
+                ShareRoute(
+                    access: access, directory: s.folders.directory, library: s.library,
+                    links: links, prefixes: prefixes, isSecure: s.isSecure))
+        }
+        return routes
     }
 
     /// Returns the first route that has a resource at the path, and supports the method.

@@ -57,6 +57,8 @@ extension ImageServer {
         public var watermark: Watermark?
         /// Who may see the images; `nil` for everyone.
         public var access: AccessControl?
+        /// The folder of the database of the links for guests; `nil` for no links.
+        public var linkDirectory: String?
         /// The folder of the database of the photo library; `nil` for no timeline and no search.
         public var libraryDirectory: String?
         /// The templates of cards; `nil` for neither cards nor avatars.

@@ -46,8 +46,8 @@ struct ServerServices: Sendable {
     let folders: FolderReader
     /// All images by date; `nil` if it is disabled, or its database cannot be opened.
     let library: PhotoLibrary?
-    /// The selections for which there are links; `nil` without an index or a login.
-    let selections: SharedSelections?
+    /// The links of guests; `nil` without a login, or if their database cannot be opened.
+    let links: SharedLinks?
     /// Whether clients may mark images as favourites: those on this machine, or who have logged in.
     let allowsMarks: Bool
     let downloads: Downloads
@@ -98,7 +98,7 @@ struct ServerServices: Sendable {
             directory, extensions: configuration.imageExtensions,
             maximumNameCount: configuration.folderNameLimit)
         library = Self.library(configuration, directory, state.pipeline, logger)
-        selections = configuration.access == nil ? nil : library.map(SharedSelections.init)
+        links = Self.links(configuration, directory, logger)
         negotiation = configuration.negotiation
         grammar = OptionGrammar(
             formats: configuration.formatNames, presets: try configuration.presetOptions(),
@@ -150,6 +150,21 @@ struct ServerServices: Sendable {
                 session: String(UInt64.random(in: 0 ... .max), radix: 36), logger: logger)
         } catch {
             logger.error("there is no timeline", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private static func links(
+        _ configuration: ImageServer.Configuration, _ directory: ServedDirectory, _ logger: Logger
+    ) -> SharedLinks? {
+        guard configuration.access != nil, let folder = configuration.linkDirectory else {
+            return nil
+        }
+        do throws(LoadError) {
+            return SharedLinks(
+                try LinkStore(directory: folder, root: directory.path, logger: logger))
+        } catch {
+            logger.error("there are no links for guests", metadata: ["error": "\(error)"])
             return nil
         }
     }

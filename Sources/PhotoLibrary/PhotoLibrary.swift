@@ -11,12 +11,15 @@ internal import Synchronization
 /// what has been found is available at once. What was read is stored, so that only changed files are
 /// read again. Nothing is written into the folder.
 ///
-/// Lock: held for operations in memory.
+/// Locks: one is held for operations in memory; the other while the timeline is loaded, which takes
+/// 0.1 s for 100,000 images.
 package final class PhotoLibrary: Sendable {
     private struct State {
         var timeline = Timeline()
         var progress = IndexProgress.scanning
         var isStarted = false
+        /// Whether the timeline has what was stored.
+        var isLoaded = false
         /// The images of selections that were requested last, the latest at the end.
         var selected: [SelectedImages] = []
     }
@@ -35,11 +38,11 @@ package final class PhotoLibrary: Sendable {
 
     private let source: any LibrarySource
     private let store: LibraryStore
-    private let selections: SelectionStore
     private let finder: DuplicateFinder
     /// One thread scans; the others remain for requests.
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
+    private let loading = Mutex<Void>(())
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     /// Distinguishes the generations of this process from those of others.
@@ -59,8 +62,6 @@ package final class PhotoLibrary: Sendable {
         self.source = source
         self.session = session
         store = try LibraryStore(directory: directory, root: source.root, logger: logger)
-        selections = try SelectionStore(
-            directory: directory, root: source.root, logger: logger)
         finder = DuplicateFinder(source: source, store: store, queue: queue) {
             [root = source.root] () throws(LoadError) in
             try HashStore(directory: directory, root: root, logger: logger)
@@ -78,12 +79,12 @@ package final class PhotoLibrary: Sendable {
     }
 
     /// Waits for ``start()``, then keeps the library true until the task is cancelled.
+    ///
+    /// The timeline is loaded before, so that the first request does not wait for it.
     package func run() async {
+        try? await load()
         var starts = wakes.makeAsyncIterator()
         if await starts.next() != nil {
-            try? await queue.run(.visible) { [self] () throws(LoadError) in
-                store.forEachPart { apply($0) }
-            }
             let indexer = LibraryIndexer(
                 source: source, store: store, queue: queue, apply: { [self] in apply($0) },
                 progress: { [self] progress in state.withLock { $0.progress = progress } })
@@ -92,8 +93,21 @@ package final class PhotoLibrary: Sendable {
             await duplicates
         }
         store.close()
-        selections.close()
         queue.stop()
+    }
+
+    /// Loads what was stored into the timeline, once; later calls wait for that.
+    private func load() async throws(LoadError) {
+        guard !state.withLock(\.isLoaded) else { return }
+        try await queue.run(.visible) { [self] () throws(LoadError) in
+            loading.withLock { _ in
+                guard !state.withLock(\.isLoaded) else { return }
+                store.forEachPart { part in
+                    state.withLock { $0.timeline.append(older: part) }
+                }
+                state.withLock { $0.isLoaded = true }
+            }
+        }
     }
 
     private func apply(_ changes: [Timeline.Change]) {
@@ -134,6 +148,7 @@ package final class PhotoLibrary: Sendable {
         matching query: String, since: String? = nil
     ) async throws(LoadError) -> LibraryTimeline {
         let query = SearchQuery(query)
+        try await load()
         let timeline = state.withLock { $0.timeline }
         let generation = generation(timeline)
         if query.isEmpty {
@@ -294,33 +309,14 @@ package final class PhotoLibrary: Sendable {
 
     // MARK: Selections
 
-    /// Stores a selection of images for a link.
+    /// Searches for images by path.
     ///
-    /// - Parameters:
-    ///   - paths: the paths of the images in the library.
-    ///   - expires: the time after which the link shows nothing, in seconds since 1970.
-    ///   - now: the current time, in seconds since 1970.
-    /// - Returns: the selection; `nil` if one of the images is not in the library.
-    /// - Throws: `LoadError.storeFailed(reason:)`, `LoadError/cancelled`, `LoadError/queueFull`.
-    package func share(
-        _ paths: [String], expires: Int, now: Int
-    ) async throws(LoadError) -> ImageSelection? {
-        try await queue.run(.visible) { [store, selections] () throws(LoadError) in
-            guard store.ids(at: paths).count == paths.count else { return nil }
-            let id = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined()
-            guard selections.add(id, paths, expires: expires, now: now) else {
-                throw .storeFailed(reason: "the selection could not be written")
-            }
-            return ImageSelection(id: id, paths: paths)
-        }
-    }
-
-    /// Returns a stored selection; `nil` if it is unknown or has expired.
-    ///
+    /// - Parameter paths: the paths of the images in the library.
+    /// - Returns: whether the library has all of them.
     /// - Throws: `LoadError/cancelled`, `LoadError/queueFull`.
-    package func selection(_ id: String, now: Int) async throws(LoadError) -> ImageSelection? {
-        try await queue.run(.visible) { [selections] () throws(LoadError) in
-            selections.paths(of: id, now: now).map { ImageSelection(id: id, paths: $0) }
+    package func contains(_ paths: [String]) async throws(LoadError) -> Bool {
+        try await queue.run(.visible) { [store] () throws(LoadError) in
+            store.ids(at: paths).count == paths.count
         }
     }
 
@@ -330,6 +326,7 @@ package final class PhotoLibrary: Sendable {
     package func timeline(
         of selection: ImageSelection
     ) async throws(LoadError) -> LibraryTimeline {
+        try await load()
         let timeline = state.withLock { $0.timeline }
         return LibraryTimeline(
             timeline.selecting(try await ids(of: selection, in: timeline)), since: nil,
@@ -342,6 +339,7 @@ package final class PhotoLibrary: Sendable {
     package func images(
         of selection: ImageSelection, inDays days: ClosedRange<Int>, offset: Int, limit: Int
     ) async throws(LoadError) -> [LibraryImage] {
+        try await load()
         let timeline = state.withLock { $0.timeline }
         let range = ImageID.range(ofDays: days)
         let inDays = try await ids(of: selection, in: timeline).filter { range.contains($0) }

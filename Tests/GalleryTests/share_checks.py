@@ -30,9 +30,11 @@ class ShareChecks(GalleryChecks):
             user = self.log_in(server.url)
             images, total = self.check_selection(user)
             place = self.check_folder(user)
-            user.close()
             self.check_guest_of_selection(server.url, images, total)
-            self.check_guest_of_folder(place)
+            guest = self.check_guest_of_folder(place)
+            self.check_links(user)
+            self.check_withdrawn(guest, place, images)
+            user.close()
 
     def log_in(self, server):
         gallery = GalleryPage(self.browser, server)
@@ -127,4 +129,51 @@ class ShareChecks(GalleryChecks):
         gallery.page.goto(link)
         gallery.tiles()
         self.check("guest: sees the folder", gallery.page.inner_text("#title") == "holiday")
-        gallery.close()
+        self.check("guest: no list of links", not gallery.page.is_visible("#show-links"))
+        status = gallery.page.evaluate("async () => (await fetch('/-/share')).status")
+        self.check("guest: the list of links is refused", status == 401, status)
+        return gallery
+
+    def check_links(self, gallery):
+        """Withdraws the link to the folder, with the keyboard."""
+        page = gallery.page
+        page.focus("#show-links")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#links li")
+        names = page.locator("#links li strong").all_inner_texts()
+        self.check("links: the active ones, the latest first", names == ["holiday", "2 images"], names)
+        self.screenshot(gallery, "links.png")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            problems = Axe().run(page, "#links").response["violations"]
+            self.check(f"links: accessible ({scheme})", not problems, [problem["id"] for problem in problems])
+        withdraw = page.get_by_role("button", name="Withdraw the link to holiday")
+        withdraw.focus()
+        page.keyboard.press("Enter")
+        asked = page.get_by_role("button", name="Really withdraw the link to holiday?")
+        self.check("links: withdrawing is asked for", asked.is_visible())
+        page.keyboard.press("Tab")
+        self.check("links: leaving the button answers no", withdraw.is_visible() and not asked.is_visible())
+        withdraw.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        gallery.wait("document.querySelectorAll('#links li').length === 1")
+        focused = page.evaluate("document.activeElement.ariaLabel")
+        self.check("links: the focus stays in the list", focused == "Withdraw the link to 2 images", focused)
+        note = page.inner_text("#links [data-part=note]")
+        self.check("links: the result is announced", note == "The link to holiday was withdrawn", note)
+        page.keyboard.press("Escape")
+        self.check_quiet(gallery, "links")
+
+    def check_withdrawn(self, guest, link, other):
+        """The guest of the folder sees nothing any more; the other link works."""
+        page = guest.page
+        page.reload()
+        page.wait_for_selector("#message:not([hidden])")
+        text = page.inner_text("#message")
+        self.check("withdrawn: the page says why it shows nothing", "withdrawn" in text, text)
+        response = page.goto(link)
+        self.check("withdrawn: the link is gone", response.status == 410, response.status)
+        response = page.goto(other)
+        self.check("withdrawn: another link works", response.ok, response.status)
+        guest.close()

@@ -26,6 +26,7 @@ import Testing
         gallery = try TestGallery {
             $0.access = access
             $0.libraryDirectory = store.path
+            $0.linkDirectory = store.path
             // No attempt returns while other tests compute.
             $0.loginRate = 1e-9
             $0.imgproxy = ImgproxyKeys()
@@ -58,7 +59,7 @@ import Testing
     }
 
     private func guest(_ folder: String, days: Int = 7) async throws -> String {
-        let token = access.token(.everything, expires: .max)
+        let token = access.token(.login, expires: .max)
         let answer = try await gallery.request(
             .post, "/-/share",
             [.contentType: "application/json", .cookie: "calotype=\(token)"],
@@ -113,10 +114,10 @@ import Testing
         // Another password ends the login, as does its end.
         let other = try #require(
             AccessControl(password: nil, userHeader: nil, secret: Self.secret))
-        #expect(other.permission(ofToken: cookie) == nil)
-        #expect(access.permission(ofToken: cookie) == .everything)
+        #expect(other.credential(ofToken: cookie) == nil)
+        #expect(access.credential(ofToken: cookie) == .login)
         let end = HTTPDate.now.seconds + AccessControl.loginDuration + 1
-        #expect(access.permission(ofToken: cookie, now: end) == nil)
+        #expect(access.credential(ofToken: cookie, now: end) == nil)
     }
 
     @Test("wrong passwords are refused, and attempts are limited")
@@ -194,9 +195,10 @@ import Testing
     @Test("links that are forged, widened or expired are refused") func forged() async throws {
         let link = try await guest("house")
         let token = String(link.dropFirst("/-/share/".count))
+        let id = try #require(access.credential(ofToken: token)?.linkID)
         let parts = token.split(separator: ".").map(String.init)
         let wide = PathSignature.text(Array("99999999999".utf8))
-        let other = PathSignature.text(Array("99999999999/other".utf8))
+        let other = PathSignature.text(Array("99999999999/\(id)x".utf8))
         let forged = [
             "\(wide).\(parts[1])", "\(other).\(parts[1])", parts[0], "\(parts[0]).",
             "\(parts[0]).\(parts[1])A", "\(parts[0])A.\(parts[1])", ".\(parts[1])", "", ".",
@@ -204,21 +206,20 @@ import Testing
             "\(parts[1]).\(parts[0])",
         ]
         for token in forged {
-            #expect(access.permission(ofToken: token) == nil, "\(token)")
+            #expect(access.credential(ofToken: token) == nil, "\(token)")
             #expect(try await get("/house/1.png", cookie: token).status == 401, "\(token)")
             #expect([404, 410].contains(try await get("/-/share/\(token)").status), "\(token)")
         }
         let another = try #require(
             AccessControl(
                 password: nil, userHeader: nil, secret: [UInt8](repeating: 8, count: 32)))
-        let foreign = another.token(.everything, expires: .max)
+        let foreign = another.token(.login, expires: .max)
         #expect(try await get("/house/1.png", cookie: foreign).status == 401)
-        let folder = try #require(Permission.SharedFolder(["house"]))
-        let expired = access.token(.folder(folder), expires: HTTPDate.now.seconds - 1)
+        let expired = access.token(.link(id), expires: HTTPDate.now.seconds - 1)
         #expect(try await get("/house/1.png", cookie: expired).status == 401)
         #expect(try await get("/-/share/\(expired)").status == 410)
         // A login does not become a link.
-        let login = access.token(.everything, expires: .max)
+        let login = access.token(.login, expires: .max)
         #expect(try await get("/-/share/\(login)").status == 410)
     }
 
@@ -233,7 +234,7 @@ import Testing
         ])
     func noFolder(body: String) async throws {
         for name in ["info", "_"] { try gallery.image("\(name)/1.png") }
-        let token = access.token(.everything, expires: .max)
+        let token = access.token(.login, expires: .max)
         let answer = try await gallery.request(
             .post, "/-/share",
             [.contentType: "application/json", .cookie: "calotype=\(token)"],
@@ -259,5 +260,12 @@ import Testing
         for text in ["", "secret", "$y$", "$1$abc$def", "*0", "$y$j9T$"] {
             #expect(PasswordHash(text) == nil, "\(text)")
         }
+    }
+}
+
+extension AccessControl.Credential {
+    /// The name of a link; `nil` for a login.
+    var linkID: String? {
+        if case .link(let id) = self { id } else { nil }
     }
 }

@@ -27,10 +27,11 @@ import Testing
         gallery = try TestGallery {
             $0.access = access
             $0.libraryDirectory = store.path
+            $0.linkDirectory = store.path
         }
         self.access = access
         self.store = store
-        user = access.token(.everything, expires: .max)
+        user = access.token(.login, expires: .max)
         for (index, path) in Self.all.enumerated() {
             try gallery.image(path, seed: UInt64(index + 1))
         }
@@ -164,19 +165,13 @@ import Testing
                 let answer = try await post("/-/share", body, user, handler)
                 #expect(answer.status == status, "\(body): \(answer.text)")
             }
-            let unknown = access.token(.images(.init("abc")), expires: .max)
+            let unknown = access.token(.link("abc"), expires: .max)
             let refused = try await get("/1.png", unknown, handler)
-            #expect(refused.status == 401)
+            #expect(refused.status == 410)
             let opened = try await gallery.request(.get, "/-/share/\(unknown)", to: handler)
             #expect(opened.status == 410)
             let token = try await link(handler)
-            guard case .images(let images) = access.permission(ofToken: token) else {
-                Issue.record("the token of a link to a selection")
-                return
-            }
-            // Until its images have been found, it allows nothing.
-            #expect(!Permission.images(images).allows(["1.png"]))
-            #expect(access.permission(ofToken: token, now: .max) == nil)
+            #expect(access.credential(ofToken: token, now: .max) == nil)
         }
     }
 

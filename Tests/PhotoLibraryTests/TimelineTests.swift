@@ -40,6 +40,36 @@ import Testing
         }
     }
 
+    @Test("images of a store, newest first in parts, give the same as changes")
+    func stored() {
+        var random = SeededRandom(seed: 12)
+        for marksFirst in [false, true] {
+            let ids = Set(
+                (0..<500).map { _ in
+                    ImageID(
+                        firstAt: CaptureTime(
+                            seconds: Int.random(in: -2_000_000...2_000_000, using: &random)))
+                }
+            ).sorted(by: >)
+            let images = ids.map { (id: $0, aspect: UInt8.random(in: 1...255, using: &random)) }
+            var timeline = Timeline()
+            // A mark can be set before the store was read.
+            if marksFirst { timeline.apply([.mark(ids[250]), .mark(ids[499])]) }
+            for start in stride(from: 0, to: images.count, by: 37) {
+                timeline.append(older: Array(images[start..<min(images.count, start + 37)]))
+            }
+            timeline.append(older: [])
+            var expected = Timeline()
+            expected.apply(images.map { .set($0.id, aspect: $0.aspect) })
+            #expect(timeline.count == images.count)
+            #expect(timeline.days.map(\.number) == expected.days.map(\.number))
+            #expect(timeline.days.map(\.ids) == expected.days.map(\.ids))
+            #expect(timeline.days.map(\.aspects) == expected.days.map(\.aspects))
+            // A page that knows nothing gets all days.
+            #expect(timeline.days.allSatisfy { $0.generation > 0 })
+        }
+    }
+
     @Test("a selection contains the images that exist")
     func selection() {
         let days = [5, 5, 6, 9].map { CaptureTime(seconds: $0 * 86_400) }

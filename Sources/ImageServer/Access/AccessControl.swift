@@ -7,9 +7,17 @@ internal import HTTPTypes
 /// Which clients may see the images: those with the password, those that a proxy has authenticated, and
 /// those with a link to a folder or to a selection of images.
 ///
-/// A permission is a signed text in a cookie. It is valid until its end, for the password at the time of its
-/// signature: nothing is stored but the paths of selections.
+/// A credential is a signed text in a cookie. It is valid until its end, for the password at the time of its
+/// signature, and that of a link as long as `SharedLinks` has the link: logins are not stored.
 public struct AccessControl: Sendable {
+    /// Whom a client has been signed to be.
+    enum Credential: Hashable, Sendable {
+        /// A user who sees everything.
+        case login
+        /// A guest with the link of a name.
+        case link(String)
+    }
+
     /// The hash of the password; `nil` for no login.
     let password: PasswordHash?
     /// The header field with the name of the user that a proxy has authenticated.
@@ -39,37 +47,30 @@ public struct AccessControl: Sendable {
         key = MessageDigest(hmacSHA256: Array((password?.text ?? "").utf8), key: secret).bytes
     }
 
-    /// Returns the permission of a request; `nil` for none.
-    func permission(_ headers: HTTPFields, now: Int = HTTPDate.now.seconds) -> Permission? {
-        if let userHeader, headers[userHeader]?.isEmpty == false { return .everything }
+    /// Returns the credential of a request; `nil` for none.
+    func credential(_ headers: HTTPFields, now: Int = HTTPDate.now.seconds) -> Credential? {
+        if let userHeader, headers[userHeader]?.isEmpty == false { return .login }
         // A client may send several cookies of the name, such as of another path.
-        let permissions = headers[values: .cookie].flatMap { $0.split(separator: ";") }
-            .compactMap { cookie -> Permission? in
+        let credentials = headers[values: .cookie].flatMap { $0.split(separator: ";") }
+            .compactMap { cookie -> Credential? in
                 let text = cookie.drop { $0 == " " }
                 let prefix = Self.cookieName + "="
                 guard text.hasPrefix(prefix) else { return nil }
-                return permission(ofToken: String(text.dropFirst(prefix.count)), now: now)
+                return credential(ofToken: String(text.dropFirst(prefix.count)), now: now)
             }
-        return permissions.first { $0 == .everything } ?? permissions.first
+        return credentials.first { $0 == .login } ?? credentials.first
     }
 
-    /// Returns a permission as a signed text of URL-safe characters.
-    func token(_ permission: Permission, expires: Int) -> String {
+    /// Returns a credential as a signed text of URL-safe characters.
+    func token(_ credential: Credential, expires: Int) -> String {
         var text = "\(expires)"
-        switch permission {
-        case .everything: break
-        case .folder(let folder):
-            text += "/" + folder.names.map(\.wrappedValue).joined(separator: "/")
-        // No folder has an empty name.
-        case .images(let images): text += "//" + images.id
-        }
+        if case .link(let id) = credential { text += "/" + id }
         let code = MessageDigest(hmacSHA256: Array(text.utf8), key: key)
         return PathSignature.text(Array(text.utf8)) + "." + PathSignature.text(code.bytes)
     }
 
-    /// Returns the permission in a signed text, without the images of a selection; `nil` if it is forged or
-    /// has expired.
-    func permission(ofToken token: String, now: Int = HTTPDate.now.seconds) -> Permission? {
+    /// Returns the credential in a signed text; `nil` if it is forged or has expired.
+    func credential(ofToken token: String, now: Int = HTTPDate.now.seconds) -> Credential? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 4_096, parts.count == 2,
             let bytes = PathSignature.bytes(parts[0]),
@@ -77,17 +78,19 @@ public struct AccessControl: Sendable {
             code == MessageDigest(hmacSHA256: bytes, key: key),
             let text = String(validating: bytes, as: UTF8.self)
         else { return nil }
-        let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard let expires = names.first.flatMap({ Int($0) }), now < expires else { return nil }
-        if names.count == 1 { return .everything }
-        if names.count == 3, names[1].isEmpty { return .images(Permission.SharedImages(names[2])) }
-        return Permission.SharedFolder(Array(names.dropFirst())).map { .folder($0) }
+        let fields = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let expires = fields.first.flatMap({ Int($0) }), now < expires else { return nil }
+        switch fields.count {
+        case 1: return .login
+        case 2: return .link(String(fields[1]))
+        default: return nil
+        }
     }
 
     /// Makes the value of `Set-Cookie` for a token.
     ///
     /// - Parameters:
-    ///   - token: the signed permission; empty to remove the cookie.
+    ///   - token: the signed credential; empty to remove the cookie.
     ///   - seconds: the time for which the browser keeps it.
     ///   - isSecure: whether the browser may send it over HTTPS only.
     /// - Returns: the cookie with its attributes.

@@ -11,26 +11,22 @@ enum Permission: Hashable, Sendable {
     /// Some images, for clients with a link to a selection.
     case images(SharedImages)
 
-    /// The images of a selection; none before ``RequestAdmission`` has found it.
+    /// The images of a selection.
     struct SharedImages: Hashable, Sendable {
-        let id: String
-        let paths: Set<ComparedByBytes>
-        let selection: ImageSelection?
-
-        init(_ id: String) {
-            self.id = id
-            paths = []
-            selection = nil
-        }
+        let selection: ImageSelection
+        private let paths: Set<ComparedByBytes>
 
         init(_ selection: ImageSelection) {
-            id = selection.id
             paths = Set(selection.paths.map { ComparedByBytes($0) })
             self.selection = selection
         }
 
-        static func == (one: Self, other: Self) -> Bool { one.id == other.id }
-        func hash(into hasher: inout Hasher) { hasher.combine(id) }
+        func contains(_ path: some Collection<String>) -> Bool {
+            paths.contains(ComparedByBytes(path.joined(separator: "/")))
+        }
+
+        static func == (one: Self, other: Self) -> Bool { one.selection.id == other.selection.id }
+        func hash(into hasher: inout Hasher) { hasher.combine(selection.id) }
     }
 
     /// The names of the folders from the served one to a shared one; not empty.
@@ -53,8 +49,7 @@ enum Permission: Hashable, Sendable {
         switch self {
         case .everything: true
         case .folder(let folder): folder.contains(path)
-        case .images(let images):
-            images.paths.contains(ComparedByBytes(path.joined(separator: "/")))
+        case .images(let images): images.contains(path)
         }
     }
 

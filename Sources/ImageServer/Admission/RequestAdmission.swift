@@ -21,8 +21,8 @@ struct RequestAdmission: Sendable {
     let signatures: SignatureRule
     /// Who may see the images; `nil` for everyone.
     let access: AccessControl?
-    /// The selections for which there are links; `nil` without an index of the library.
-    let selections: SharedSelections?
+    /// The links of guests; `nil` if there are none.
+    let links: SharedLinks?
 
     /// Checks all of the following, for requests that get a cached response.
     ///
@@ -43,19 +43,19 @@ struct RequestAdmission: Sendable {
     ///   - isPage: whether the path is that of the gallery page.
     ///   - isForSelections: whether the route shows guests of a selection nothing but its images.
     /// - Returns: the permission, which includes the request.
-    /// - Throws: ``ServerError/loginRequired``, or ``ServerError/notFound`` for what a guest may not see.
+    /// - Throws: ``ServerError/loginRequired``, ``ServerError/linkEnded``, or ``ServerError/notFound`` for what
+    ///   a guest may not see.
     func permission(
         _ headers: HTTPFields, for segments: [String], isPage: Bool, isForSelections: Bool
     ) async throws -> Permission {
         guard let access else { return .everything }
-        guard var permission = access.permission(headers) else {
-            throw ServerError.loginRequired
-        }
-        if case .images(let images) = permission {
-            guard let found = try await selections?.images(images.id) else {
-                throw ServerError.loginRequired
-            }
-            permission = .images(found)
+        let permission: Permission
+        switch access.credential(headers) {
+        case .login: permission = .everything
+        case .link(let id):
+            guard let found = try await links?.permission(id) else { throw ServerError.linkEnded }
+            permission = found
+        case nil: throw ServerError.loginRequired
         }
         guard
             permission.allows(

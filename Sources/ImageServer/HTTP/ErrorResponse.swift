@@ -42,7 +42,7 @@ struct ErrorResponse {
             case .originalChanged, .deadlineExceeded, .tooManyConnections: .serviceUnavailable
             case .badSignature, .forbidden: .forbidden
             case .unauthorized, .loginRequired: .unauthorized
-            case .expired: .gone
+            case .expired, .linkEnded: .gone
             case .tooManyRequests: .tooManyRequests
             case .misdirected: .misdirectedRequest
             case .addressInUse, .cannotListen, .cannotListenAtSocket, .badCertificate,

@@ -35,6 +35,8 @@ public enum ServerError: Error, Hashable, Sendable {
     case loginRequired
     /// The signed expiry time has passed (410).
     case expired
+    /// The link of the guest has been withdrawn, or has expired (410).
+    case linkEnded
     /// The configuration of the server does not allow the request (403).
     case forbidden(reason: String)
     /// The `Host` header names another server (421). The operator can add the name with
@@ -72,6 +74,7 @@ extension ServerError: CustomStringConvertible {
         case .unauthorized: "a bearer token is required"
         case .loginRequired: "a login is required: /-/login"
         case .expired: "the URL has expired"
+        case .linkEnded: "the link has been withdrawn or has expired; ask for another one"
         case .forbidden(let reason): reason
         case .tooManyConnections: "too many connections; retry later"
         case .misdirected(let host):

@@ -40,7 +40,7 @@ struct LoginRoute: Route {
         }
         guard isRight else { return Self.page(isWrong: true, request) }
         let duration = AccessControl.loginDuration
-        let token = access.token(.everything, expires: HTTPDate.now.seconds + duration)
+        let token = access.token(.login, expires: HTTPDate.now.seconds + duration)
         return redirect(
             to: "/", cookie: AccessControl.cookie(token, seconds: duration, isSecure: isSecure))
     }

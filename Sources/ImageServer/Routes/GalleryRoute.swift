@@ -18,7 +18,7 @@ struct GalleryRoute: Route {
         guard let name = name(request), let file = BuiltInFile.gallery[name] else {
             throw ServerError.notFound
         }
-        if name == "index.html", let access, access.permission(request.headers) == nil {
+        if name == "index.html", let access, access.credential(request.headers) == nil {
             return Response(
                 status: .seeOther, headers: [.location: "/-/login", .cacheControl: "no-store"])
         }

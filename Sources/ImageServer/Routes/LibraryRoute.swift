@@ -48,10 +48,12 @@ struct LibraryRoute: Route {
         if case .images(let images) = request.permission {
             selection = images.selection
             // Guests cannot search.
-            guard let selection, page != .completions, text("q", of: request).isEmpty else {
+            guard page != .completions, text("q", of: request).isEmpty else {
                 throw ServerError.notFound
             }
-            if page == .status { return Self.json(StatusPage(library.status, of: selection)) }
+            if page == .status {
+                return Self.json(StatusPage(library.status, of: images.selection))
+            }
         }
         if page == .status {
             return Self.json(

@@ -56,6 +56,33 @@ struct Timeline: Sendable {
         }
     }
 
+    /// Adds images in descending order that are older than all others, such as those of a store.
+    ///
+    /// - Complexity: linear in the number of images and of all days.
+    mutating func append(older images: [(id: ImageID, aspect: UInt8)]) {
+        guard !images.isEmpty else { return }
+        generation += 1
+        count += images.count
+        var older: [Day] = []
+        var rest = images[...]
+        while let number = rest.first?.id.day {
+            let end = rest.firstIndex { $0.id.day != number } ?? rest.endIndex
+            let index = place(of: number)
+            if index < days.count, days[index].number == number {
+                days[index].append(rest[..<end], generation)
+            } else {
+                var day = Day(number: number)
+                day.append(rest[..<end], generation)
+                older.append(day)
+            }
+            rest = rest[end...]
+        }
+        // Days without images can be older.
+        let isBefore = days.first.map { $0.number > older.first?.number ?? .min } ?? true
+        days = older.reversed() + days
+        if !isBefore { days.sort { $0.number < $1.number } }
+    }
+
     /// Returns the index of a day, or of the first day after it.
     func place(of number: Int) -> Int {
         var (low, high) = (0, days.count)
@@ -122,6 +149,14 @@ extension Timeline.Day {
             if index < ids.count, ids[index] == id { day.append((id, aspects[index])) }
         }
         return day
+    }
+
+    fileprivate mutating func append(
+        _ images: ArraySlice<(id: ImageID, aspect: UInt8)>, _ generation: Int
+    ) {
+        ids += images.map(\.id)
+        aspects += images.map(\.aspect)
+        self.generation = generation
     }
 
     private mutating func append(_ image: (id: ImageID, aspect: UInt8)) {

@@ -39,36 +39,35 @@ final class LibraryStore: Sendable {
         marks.close()
     }
 
-    /// Calls `body` with all images in some order, in parts.
-    func forEachPart(_ body: ([Timeline.Change]) -> Void) {
-        var last = Int64.min
-        while let changes = part(after: last), let newest = changes.last?.id {
-            last = newest.rawValue
-            body(changes)
+    /// Calls `body` with all images, newest first, in parts.
+    func forEachPart(_ body: ([(id: ImageID, aspect: UInt8)]) -> Void) {
+        var last = Int64.max
+        while let images = part(before: last), let oldest = images.last?.id {
+            last = oldest.rawValue
+            body(images)
         }
     }
 
-    /// The images after a number, in the order of their numbers; empty after the last one.
-    private func part(after last: Int64) -> [Timeline.Change]? {
+    /// The images before a number, in descending order; none after the last one.
+    private func part(before last: Int64) -> [(id: ImageID, aspect: UInt8)]? {
         let count = 20_000
         return database.read { db in
             // A cursor does not copy the rows.
             let rows = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
-                        SELECT id, aspect FROM image INDEXED BY image_aspect WHERE id > ?
-                        ORDER BY id LIMIT \(count)
+                        SELECT id, aspect FROM image INDEXED BY image_aspect WHERE id < ?
+                        ORDER BY id DESC LIMIT \(count)
                         """),
                 arguments: [last])
-            var changes: [Timeline.Change] = []
-            changes.reserveCapacity(count)
+            var images: [(id: ImageID, aspect: UInt8)] = []
+            images.reserveCapacity(count)
             while let row = try rows.next() {
                 guard let id = try? row.decode(Int64.self, atIndex: 0) else { continue }
                 let aspect = (try? row.decode(Int.self, atIndex: 1)) ?? 0
-                changes.append(
-                    .set(ImageID(rawValue: id), aspect: UInt8(exactly: aspect) ?? 0))
+                images.append((ImageID(rawValue: id), UInt8(exactly: aspect) ?? 0))
             }
-            return changes
+            return images
         }
     }
 

@@ -75,6 +75,9 @@ static const uint8_t library_js[] = {
 static const uint8_t login_css[] = {
 #embed "../Gallery/login.css"
 };
+static const uint8_t links_dialog_js[] = {
+#embed "../Gallery/links-dialog.js"
+};
 static const uint8_t magnifier_js[] = {
 #embed "../Gallery/magnifier.js"
 };
@@ -222,6 +225,7 @@ static const struct calotype_served_file gallery[] = {
     FILE("library.css", library_css),
     FILE("library.js", library_js),
     FILE("login.css", login_css),
+    FILE("links-dialog.js", links_dialog_js),
     FILE("magnifier.js", magnifier_js),
     FILE("main.js", main_js),
     FILE("manifest.webmanifest", manifest_webmanifest),

@@ -107,9 +107,31 @@ export async function requestLink(goal) {
   return (await response.json()).url;
 }
 
-async function post(url, body) {
+/**
+ * Fetches the links of guests, the latest first.
+ *
+ * @returns {Promise<{id: string, folder: string | null, imageCount: number, created: number, expires: number,
+ *   url: string}[]>} times in seconds since 1970
+ */
+export async function fetchLinks() {
+  const response = await fetch("/-/share", { cache: "no-store" });
+  if (!response.ok) throw await refusal(response);
+  return (await response.json()).links;
+}
+
+/** Withdraws a link; one that has been withdrawn already is no error. */
+export async function withdrawLink(id) {
+  await send("DELETE", `/-/share/${encodeURIComponent(id)}`, undefined, [404]);
+}
+
+function post(url, body) {
+  return send("POST", url, JSON.stringify(body));
+}
+
+async function send(method, url, body, accepted = []) {
   const headers = { "Content-Type": "application/json" };
-  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await fetch(url, { method, headers, body });
+  if (accepted.includes(response.status)) return response;
   if (!response.ok) throw await refusal(response);
   return response;
 }

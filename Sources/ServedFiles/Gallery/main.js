@@ -10,6 +10,7 @@ import { FolderView } from "./folder-view.js";
 import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
+import { LinksDialog } from "./links-dialog.js";
 import { LibraryControls } from "./library-controls.js";
 import { keepPage } from "./page-keeping.js";
 import { DUPLICATES, parseHash, ScrollMemory, timelineHash } from "./routing.js";
@@ -105,6 +106,8 @@ class Gallery {
     this.#controls.onShare = (paths) => dialog.offerImages(paths);
     document.querySelector("#share-folder").addEventListener(
       "click", () => dialog.offerFolder(parseHash(location.hash).folder));
+    const links = new LinksDialog(document.querySelector("#links"));
+    document.querySelector("#show-links").addEventListener("click", () => links.open());
   }
 
   /** Shows covers of folders once images of the library have been read. */

@@ -126,6 +126,19 @@ const STRINGS = {
   link: ["Link", "Link"],
   copyLink: ["Copy", "Kopieren"],
   linkFails: ["The link was not created: {reason}", "Der Link wurde nicht erstellt: {reason}"],
+  activeLinks: ["Active links", "Aktive Links"],
+  noLinks: ["There are no active links", "Keine aktiven Links"],
+  linkEnd: ["until {date}", "bis {date}"],
+  copyLinkTo: ["Copy the link to {name}", "Link zu {name} kopieren"],
+  withdraw: ["Withdraw", "Zurückziehen"],
+  withdrawNow: ["Really withdraw?", "Wirklich zurückziehen?"],
+  withdrawLink: ["Withdraw the link to {name}", "Link zu {name} zurückziehen"],
+  withdrawLinkNow: [
+    "Really withdraw the link to {name}?", "Link zu {name} wirklich zurückziehen?"],
+  withdrawn: ["The link to {name} was withdrawn", "Der Link zu {name} wurde zurückgezogen"],
+  withdrawFails: [
+    "The link was not withdrawn: {reason}", "Der Link wurde nicht zurückgezogen: {reason}"],
+  linksFail: ["The links cannot be shown: {reason}", "Die Links können nicht gezeigt werden: {reason}"],
   sharedImages: ["Shared images", "Geteilte Bilder"],
   clearSelection: ["Clear the selection (Esc)", "Auswahl aufheben (Esc)"],
 
