@@ -70,6 +70,50 @@ import Testing
         }
     }
 
+    @Test("a folder that is replaced by another one of the same name")
+    func replacedFolder() async throws {
+        let folder = try TestLibrary()
+        for path in ["a/1.jpg", "a/b/2.jpg", "c/3.jpg"] { try folder.write(path) }
+        let library = try folder.library()
+        try await library.whileRunning {
+            try await library.settle(on: ["a/1.jpg", "a/b/2.jpg", "c/3.jpg"])
+            for round in 0..<20 {
+                try folder.move("a", to: "x")
+                try folder.move("c", to: "a")
+                try folder.move("x", to: "c")
+                let (one, other) = round % 2 == 0 ? ("c", "a") : ("a", "c")
+                try await library.settle(
+                    on: ["\(one)/1.jpg", "\(one)/b/2.jpg", "\(other)/3.jpg"])
+                // The folders of the names are watched.
+                try folder.write("a/new.jpg")
+                try await library.settle(
+                    on: ["\(one)/1.jpg", "\(one)/b/2.jpg", "\(other)/3.jpg", "a/new.jpg"])
+                try folder.remove("a/new.jpg")
+                try await library.settle(
+                    on: ["\(one)/1.jpg", "\(one)/b/2.jpg", "\(other)/3.jpg"])
+            }
+        }
+    }
+
+    @Test("files whose names are exchanged stay in the library")
+    func exchanged() async throws {
+        let folder = try TestLibrary()
+        let paths = (0..<6).map { "\($0 % 3)/\($0).jpg" }
+        for (index, path) in paths.enumerated() { try folder.write(path, "size=\(index + 1)x9") }
+        let library = try folder.library()
+        try await library.whileRunning {
+            try await library.settle(on: paths)
+            for round in 0..<60 {
+                let (one, other) = (paths[round % 6], paths[(round * 5 + 1) % 6])
+                guard one != other else { continue }
+                try folder.move(one, to: "x")
+                try folder.move(other, to: one)
+                try folder.move("x", to: other)
+            }
+            try await library.settle(on: paths)
+        }
+    }
+
     @Test("a file whose time is set after it was written moves in the timeline")
     func times() async throws {
         let folder = try TestLibrary()

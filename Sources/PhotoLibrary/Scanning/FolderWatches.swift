@@ -11,6 +11,7 @@ final class FolderWatches: Sendable {
     private struct State {
         var paths: [Int32: String] = [:]
         var changed: Set<ComparedByBytes> = []
+        var replaced: Set<ComparedByBytes> = []
         var hasLost = false
     }
 
@@ -18,6 +19,8 @@ final class FolderWatches: Sendable {
     struct Changes {
         /// The paths of the folders with changed names.
         var folders: [String]
+        /// The paths of folders that may be other ones than before, such as after they were renamed.
+        var replaced: [String]
         /// Whether changes of unknown folders were lost.
         var isIncomplete: Bool
     }
@@ -55,6 +58,9 @@ final class FolderWatches: Sendable {
                 if event.isLoss { state.hasLost = true }
                 guard let path = state.paths[event.watch] else { continue }
                 state.changed.insert(ComparedByBytes(path))
+                if event.isFolder, let name = event.name {
+                    state.replaced.insert(ComparedByBytes(path.appending(name: name)))
+                }
                 if event.endsWatch { state.paths[event.watch] = nil }
             }
         }
@@ -64,8 +70,10 @@ final class FolderWatches: Sendable {
     func takeChanges() -> Changes {
         state.withLock { state in
             let changes = Changes(
-                folders: state.changed.map(\.wrappedValue), isIncomplete: state.hasLost)
+                folders: state.changed.map(\.wrappedValue),
+                replaced: state.replaced.map(\.wrappedValue), isIncomplete: state.hasLost)
             state.changed = []
+            state.replaced = []
             state.hasLost = false
             return changes
         }

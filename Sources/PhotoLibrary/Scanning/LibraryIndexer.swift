@@ -89,7 +89,7 @@ final class LibraryIndexer: Sendable {
                 round.withLock { round in
                     let changes = watches.takeChanges()
                     if changes.isIncomplete { round.beginAll() }
-                    round.add(changes.folders)
+                    round.add(changes.folders, replaced: changes.replaced)
                     guard !round.isComplete else { return true }
                     // Before the step, so that what it finds is never reported as read.
                     progress(.scanning)

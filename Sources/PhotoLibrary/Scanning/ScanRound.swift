@@ -22,7 +22,8 @@ struct ScanRound {
     private var resolved: Set<ComparedByBytes> = []
     /// The folders to list, the next one last.
     private var waiting: [String] = []
-    private var missing: [ImageID] = []
+    /// The images that were missing when their folders were listed, unless they were found since.
+    private var missing: Set<ImageID> = []
     /// Whether all folders are being listed, so that those that are not found are missing.
     private var isWhole = false
     private var start = ContinuousClock.now
@@ -55,7 +56,12 @@ struct ScanRound {
     }
 
     /// Adds folders that have changed; those that are unknown are part of one that is not.
-    mutating func add(_ paths: [String]) {
+    ///
+    /// - Parameters:
+    ///   - paths: the paths of the folders.
+    ///   - replaced: the paths of folders inside them that may be other ones than before.
+    mutating func add(_ paths: [String], replaced: [String]) {
+        for path in replaced where known[ComparedByBytes(path)] != nil { forget(path) }
         let new = Set(paths.map { ComparedByBytes($0) })
             .subtracting(waiting.map { ComparedByBytes($0) })
         waiting += new.filter { known[$0] != nil }.map(\.wrappedValue)
@@ -72,7 +78,7 @@ struct ScanRound {
             for path in store.folders() where known[ComparedByBytes(path)] == nil { miss(path) }
         }
         let part = Array(missing.prefix(Self.chunkSize))
-        missing.removeFirst(part.count)
+        missing.subtract(part)
         apply(store.remove(part))
         if missing.isEmpty { store.removeEmptyFolders() }
     }
@@ -132,7 +138,7 @@ struct ScanRound {
 
     private mutating func miss(_ path: String) {
         let (files, damaged) = store.files(inFolder: path)
-        missing += files.values.map(\.id) + damaged
+        missing.formUnion(files.values.map(\.id) + damaged)
     }
 
     private mutating func compare(
@@ -148,18 +154,28 @@ struct ScanRound {
                 added.append(file)
                 continue
             }
-            if !row.describes(identity) { changed.append((row.id, file)) }
+            if row.describes(identity) {
+                missing.remove(row.id)
+            } else {
+                changed.append((row.id, file))
+            }
         }
-        missing += rows.values.map(\.id)
+        missing.formUnion(rows.values.map(\.id))
         // The order of the images of one second.
         added.sort { $0.name < $1.name }
         for start in stride(from: 0, to: added.count, by: Self.chunkSize) {
             let end = min(added.count, start + Self.chunkSize)
-            apply(store.add(Array(added[start..<end]), toFolder: path))
+            record(store.add(Array(added[start..<end]), toFolder: path))
         }
         for start in stride(from: 0, to: changed.count, by: Self.chunkSize) {
             let end = min(changed.count, start + Self.chunkSize)
-            apply(store.replace(Array(changed[start..<end]), inFolder: path))
+            record(store.replace(Array(changed[start..<end]), inFolder: path))
         }
+    }
+
+    /// Applies changes; a number that was that of a missing image can be that of another one now.
+    private mutating func record(_ changes: [Timeline.Change]) {
+        for case .set(let id, _) in changes { missing.remove(id) }
+        apply(changes)
     }
 }
