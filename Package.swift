@@ -92,7 +92,7 @@ let package = Package(
                     description: "Load images over HTTP and HTTPS, and serve HTTPS and HTTP/2."),
                 .trait(
                     name: "Local",
-                    description: "All default traits except HTTPS, which takes a third of a build.",
+                    description: "All default traits except HTTPS, which takes long to build.",
                     enabledTraits: Set(
                         cLibraries.filter(\.isDefault).flatMap(\.traits).map(\.name))),
                 .default(enabledTraits: ["HTTPS", "Local"]),

@@ -112,7 +112,7 @@ extension Serve {
             transport, endpoint: try serving.endpoint(), buckets: nil, region: serving.s3Region,
             credentials: credentials)
         var limits = RenditionBucket.Limits()
-        limits.queuedByteCount = memoryPlan.bucketByteCount
+        limits.byteCount = memoryPlan.bucketByteCount
         return ResultAccess(
             transport: transport,
             bucket: RenditionBucket(signing, url: url, limits: limits, logger: logger))

@@ -11,15 +11,12 @@ internal import Synchronization
 /// what has been found is available at once. What was read is stored, so that only changed files are
 /// read again. Nothing is written into the folder.
 ///
-/// Locks: one is held for operations in memory; the other while the timeline is loaded, which takes
-/// 0.1 s for 100,000 images.
+/// Locks: held for operations in memory.
 package final class PhotoLibrary: Sendable {
     private struct State {
         var timeline = Timeline()
         var progress = IndexProgress.scanning
         var isStarted = false
-        /// Whether the timeline has what was stored.
-        var isLoaded = false
         /// The images of selections that were requested last, the latest at the end.
         var selected: [SelectedImages] = []
     }
@@ -42,7 +39,7 @@ package final class PhotoLibrary: Sendable {
     /// One thread scans; the others remain for requests.
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
-    private let loading = Mutex<Void>(())
+    private let loading = Mutex<Task<Void, Never>?>(nil)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     /// Distinguishes the generations of this process from those of others.
@@ -82,7 +79,7 @@ package final class PhotoLibrary: Sendable {
     ///
     /// The timeline is loaded before, so that the first request does not wait for it.
     package func run() async {
-        try? await load()
+        await load()
         var starts = wakes.makeAsyncIterator()
         if await starts.next() != nil {
             let indexer = LibraryIndexer(
@@ -97,17 +94,21 @@ package final class PhotoLibrary: Sendable {
     }
 
     /// Loads what was stored into the timeline, once; later calls wait for that.
-    private func load() async throws(LoadError) {
-        guard !state.withLock(\.isLoaded) else { return }
-        try await queue.run(.visible) { [self] () throws(LoadError) in
-            loading.withLock { _ in
-                guard !state.withLock(\.isLoaded) else { return }
-                store.forEachPart { part in
-                    state.withLock { $0.timeline.append(older: part) }
+    private func load() async {
+        let task = loading.withLock { task in
+            if let task { return task }
+            let new = Task<Void, Never> { [self] in
+                // A full queue does not refuse it; a stopped one needs no timeline.
+                try? await queue.run(.visible, continuing: true) { [self] () throws(LoadError) in
+                    store.forEachPart { part in
+                        state.withLock { $0.timeline.append(older: part) }
+                    }
                 }
-                state.withLock { $0.isLoaded = true }
             }
+            task = new
+            return new
         }
+        await task.value
     }
 
     private func apply(_ changes: [Timeline.Change]) {
@@ -148,7 +149,7 @@ package final class PhotoLibrary: Sendable {
         matching query: String, since: String? = nil
     ) async throws(LoadError) -> LibraryTimeline {
         let query = SearchQuery(query)
-        try await load()
+        await load()
         let timeline = state.withLock { $0.timeline }
         let generation = generation(timeline)
         if query.isEmpty {
@@ -326,7 +327,7 @@ package final class PhotoLibrary: Sendable {
     package func timeline(
         of selection: ImageSelection
     ) async throws(LoadError) -> LibraryTimeline {
-        try await load()
+        await load()
         let timeline = state.withLock { $0.timeline }
         return LibraryTimeline(
             timeline.selecting(try await ids(of: selection, in: timeline)), since: nil,
@@ -339,7 +340,7 @@ package final class PhotoLibrary: Sendable {
     package func images(
         of selection: ImageSelection, inDays days: ClosedRange<Int>, offset: Int, limit: Int
     ) async throws(LoadError) -> [LibraryImage] {
-        try await load()
+        await load()
         let timeline = state.withLock { $0.timeline }
         let range = ImageID.range(ofDays: days)
         let inDays = try await ids(of: selection, in: timeline).filter { range.contains($0) }

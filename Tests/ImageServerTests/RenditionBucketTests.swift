@@ -205,7 +205,7 @@ private final class MemoryBucket: HTTPTransport {
     @Test("drops what does not fit into its queue") func fullQueue() async throws {
         store.state.withLock { $0.isStuck = true }
         let bucket = try bucket {
-            $0.queuedByteCount = 250
+            $0.byteCount = 250
             $0.writeTimeout = .seconds(600)
         }
         for number in 0..<5 { bucket.insert(rendition(), for: key("\(number)")) }

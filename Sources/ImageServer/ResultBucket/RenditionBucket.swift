@@ -26,8 +26,9 @@ public final class RenditionBucket: SharedRenditionStoring {
         public var lookupTimeout = Duration.milliseconds(150)
         /// The maximum time of a write.
         public var writeTimeout = Duration.seconds(30)
-        /// The maximum number of bytes of renditions that wait to be written or are being written.
-        public var queuedByteCount = 32 << 20
+        /// The maximum number of bytes of all renditions that are being read, and that wait to be written or
+        /// are being written.
+        public var byteCount = 32 << 20
         /// The maximum number of concurrent writes.
         public var writeCount = 4
         /// The number of failures in succession after which lookups and writes pause.
@@ -41,11 +42,19 @@ public final class RenditionBucket: SharedRenditionStoring {
 
     private struct State {
         var waiting: [(RenditionKey, Rendition)] = []
+        /// The number of bytes that are being read, or wait to be written or are being written.
         var byteCount = 0
         var writerCount = 0
         /// Failures in succession.
         var failureCount = 0
         var pausedUntil: ContinuousClock.Instant?
+
+        /// Counts bytes; returns `false`, and counts none, if there would be more than `limit`.
+        mutating func reserve(_ count: Int, of limit: Int) -> Bool {
+            guard byteCount + count <= limit else { return false }
+            byteCount += count
+            return true
+        }
     }
 
     private let transport: any HTTPTransport
@@ -75,17 +84,15 @@ public final class RenditionBucket: SharedRenditionStoring {
     public func rendition(for key: RenditionKey) async -> Rendition? {
         guard !isPaused else { return nil }
         let object = BucketObject(key)
-        do throws(LoadError) {
-            let found = try await within(limits.lookupTimeout) { [self] () throws(LoadError) in
+        do {
+            let found = try await withDeadline(limits.lookupTimeout) { [self] in
                 try await self.object(object)
             }
             succeeded()
             if found == nil { metrics.misses.increment() } else { metrics.hits.increment() }
             return found
-        } catch .cancelled where Task.isCancelled {
-            return nil
         } catch {
-            failed(error)
+            if !Task.isCancelled { failed(error) }
             return nil
         }
     }
@@ -93,11 +100,10 @@ public final class RenditionBucket: SharedRenditionStoring {
     public func insert(_ rendition: Rendition, for key: RenditionKey) {
         let byteCount = rendition.bytes.count
         let (isQueued, needsWriter) = state.withLock { state -> (Bool, Bool) in
-            guard !isPaused(state), state.byteCount + byteCount <= limits.queuedByteCount else {
+            guard !isPaused(state), state.reserve(byteCount, of: limits.byteCount) else {
                 return (false, false)
             }
             state.waiting.append((key, rendition))
-            state.byteCount += byteCount
             guard state.writerCount < limits.writeCount else { return (true, false) }
             state.writerCount += 1
             return (true, true)
@@ -109,9 +115,9 @@ public final class RenditionBucket: SharedRenditionStoring {
     /// Writes renditions until none waits.
     private func write() async {
         while let (key, rendition) = next() {
-            do throws(LoadError) {
+            do {
                 let object = BucketObject(key)
-                try await within(limits.writeTimeout) { [self] () throws(LoadError) in
+                try await withDeadline(limits.writeTimeout) { [self] in
                     try await put(rendition, object)
                 }
                 succeeded()
@@ -146,12 +152,16 @@ public final class RenditionBucket: SharedRenditionStoring {
         default: throw failure(object, response.head.status)
         }
         var bytes: [UInt8] = []
+        var reserved = 0
+        defer { state.withLock { $0.byteCount -= reserved } }
         var iterator = response.body.makeAsyncIterator()
         while let part = try await iterator.next(isolation: nil) {
-            bytes += part
-            guard bytes.count <= limits.queuedByteCount else {
-                throw .badResponse(url: "\(url)/\(object.name)", reason: "the object is too large")
+            guard state.withLock({ $0.reserve(part.count, of: limits.byteCount) }) else {
+                throw .badResponse(
+                    url: "\(url)/\(object.name)", reason: "the memory for objects is used up")
             }
+            reserved += part.count
+            bytes += part
         }
         guard let rendition = object.rendition(bytes, response.head.headerFields) else {
             throw .badResponse(
@@ -195,7 +205,7 @@ public final class RenditionBucket: SharedRenditionStoring {
         }
     }
 
-    private func failed(_ error: LoadError) {
+    private func failed(_ error: any Error) {
         metrics.failures.increment()
         let pauses = state.withLock { state in
             state.failureCount += 1
@@ -207,32 +217,6 @@ public final class RenditionBucket: SharedRenditionStoring {
             level: pauses ? .warning : .debug,
             pauses ? "the result bucket fails; renditions are made" : "the result bucket failed",
             metadata: ["error": "\(error)"])
-    }
-
-    /// Runs `work` and cancels it after a time.
-    ///
-    /// - Throws: the error of `work`, or ``LoadScheduling/LoadError/timedOut(url:)``.
-    private func within<Value: Sendable>(
-        _ timeout: Duration, _ work: @escaping @Sendable () async throws(LoadError) -> Value
-    ) async throws(LoadError) -> Value {
-        let clock = clock
-        let result = await withTaskGroup(of: Result<Value, LoadError>?.self) { group in
-            group.addTask {
-                do throws(LoadError) { return .success(try await work()) } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await clock.sleep(for: timeout)
-                return nil
-            }
-            // The first to end cancels the other.
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
-        }
-        guard let result else { throw .timedOut(url: "\(url)") }
-        return try result.get()
     }
 }
 
