@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the encoders of PVRTC, and compares those of ETC2, EAC and BC7 with etcpak: CALOTYPE PHOTOGRAPH...
+"""Measures the encoders of PVRTC, and compares those of ETC2, EAC and BC7 with etcpak: [--chart SVG] CALOTYPE PHOTOGRAPH...
 
 Prints the PSNR and the CPU time of each effort for the middle of each photograph, at 512x512 pixels. All results are
 decoded with texture2ddecoder. CPU times of calotype are those of the process without those of a conversion to
-BMP. Needs a Python with numpy, Pillow, etcpak and texture2ddecoder.
+BMP. The chart shows the means over all photographs. Needs a Python with numpy, Pillow, etcpak and texture2ddecoder.
 """
+import argparse
 import os
 import resource
 import subprocess
-import sys
 import tempfile
 
 import etcpak
@@ -87,9 +87,72 @@ def ours(calotype, path, folder):
                 yield form, f"calotype {effort}", file.read()[HEADER:], time - start
 
 
+PANEL_WIDTH, PANEL_HEIGHT, MARGIN = 300, 220, 46
+TITLES = {
+    "pvrtc2": "PVRTC, 2 bits", "pvrtc4": "PVRTC, 4 bits", "etc2": "ETC2", "eac-r": "EAC R11", "bc7": "BC7",
+}
+
+
+def panel(title, points):
+    """An SVG group: the mean PSNR by the mean CPU time, which has a logarithmic axis."""
+    times = [numpy.log10(max(time, 1)) for time, _, _ in points]
+    ratios = [ratio for _, ratio, _ in points]
+    left, right = numpy.floor(min(times)), numpy.ceil(max(times))
+    low, high = numpy.floor(min(ratios)), numpy.ceil(max(ratios))
+
+    def place(time, ratio):
+        x = MARGIN + (numpy.log10(max(time, 1)) - left) / (right - left) * PANEL_WIDTH
+        return x, MARGIN + (high - ratio) / (high - low) * PANEL_HEIGHT
+
+    yield f'<text x="{MARGIN}" y="{MARGIN - 14}" font-weight="bold">{title}</text>'
+    for power in range(int(left), int(right) + 1):
+        x, _ = place(10.0**power, low)
+        yield f'<path d="M{x:.0f} {MARGIN}v{PANEL_HEIGHT}" stroke="#ddd"/>'
+        name = f"{10**power} ms" if power < 3 else f"{10**(power - 3)} s"
+        yield f'<text x="{x:.0f}" y="{MARGIN + PANEL_HEIGHT + 16}" text-anchor="middle">{name}</text>'
+    for ratio in range(int(low), int(high) + 1, max(1, int((high - low) / 5))):
+        _, y = place(1, ratio)
+        yield f'<path d="M{MARGIN} {y:.0f}h{PANEL_WIDTH}" stroke="#ddd"/>'
+        yield f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end">{ratio} dB</text>'
+    own = sorted(point for point in points if point[2].startswith("calotype"))
+    line = " ".join("{:.1f},{:.1f}".format(*place(time, ratio)) for time, ratio, _ in own)
+    yield f'<polyline points="{line}" fill="none" stroke="#06c"/>'
+    for time, ratio, name in points:
+        x, y = place(time, ratio)
+        color = "#06c" if name.startswith("calotype") else "#c40"
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"><title>{name}</title></circle>'
+    labels = {name.split(",")[0]: (time, ratio) for time, ratio, name in points
+              if name in ("calotype best",) or not name.startswith("calotype")}
+    for name, (time, ratio) in labels.items():
+        x, y = place(time, ratio)
+        yield f'<text x="{x - 6:.0f}" y="{y + 14:.0f}" text-anchor="end">{name.split(" ")[0]}</text>'
+
+
+def chart(results):
+    """An SVG file with a panel for each format; `results` has the measurements by format and encoder."""
+    width, height = PANEL_WIDTH + 2 * MARGIN, PANEL_HEIGHT + 2 * MARGIN
+    columns = 2
+    rows = -(-len(results) // columns)
+    yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * width} {rows * height}" '
+           'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>')
+    for index, (form, encoders) in enumerate(results.items()):
+        points = [(*numpy.mean(values, axis=0), name) for name, values in encoders.items()]
+        column, row = index % columns, index // columns
+        yield f'<g transform="translate({column * width} {row * height})">'
+        yield from panel(TITLES[form], points)
+        yield "</g>"
+    yield "</svg>"
+
+
 def main():
-    calotype = sys.argv[1]
-    for photograph in sys.argv[2:]:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("calotype", help="the calotype command")
+    parser.add_argument("photographs", nargs="+")
+    parser.add_argument("--chart", help="the SVG file to write")
+    arguments = parser.parse_args()
+    calotype = arguments.calotype
+    results = {}
+    for photograph in arguments.photographs:
         print(os.path.basename(photograph))
         with Image.open(photograph) as image, tempfile.TemporaryDirectory() as folder:
             side = min(image.size)
@@ -102,7 +165,12 @@ def main():
             rows = [(form, name, *measured(work)) for form, name, work in peers(pixels)]
             rows += ours(calotype, path, folder)
         for form, name, blocks, time in sorted(rows, key=lambda row: row[0]):
-            print(f"  {form:6} {psnr(pixels, blocks, form):6.2f} dB {time:6.0f} ms  {name}")
+            ratio = psnr(pixels, blocks, form)
+            results.setdefault(form, {}).setdefault(name, []).append((time, ratio))
+            print(f"  {form:6} {ratio:6.2f} dB {time:6.0f} ms  {name}")
+    if arguments.chart:
+        with open(arguments.chart, "w") as file:
+            file.write("\n".join(chart(results)) + "\n")
 
 
 if __name__ == "__main__":
