@@ -98,9 +98,18 @@ public struct CodecSet: Sendable {
     func finished(
         _ image: consuming PixelBuffer, _ options: DecodeOptions, _ limits: DecodeLimits
     ) throws(CodecError) -> PixelBuffer {
-        if options.convertsToSRGB, image.colorProfile != .sRGB, let converter = colorConverter {
+        let isExtended = options.pixelFormat == .rgbaHalf
+        if options.convertsToSRGB, let converter = StandardRangeConverter(image.colorProfile) {
+            image = image.convertedFromYCbCr()
             image =
-                options.pixelFormat == .rgbaHalf
+                isExtended
+                ? converter.convertedToExtendedSRGB(consume image)
+                : converter.converted(consume image)
+        } else if options.convertsToSRGB, image.colorProfile != .sRGB,
+            let converter = colorConverter
+        {
+            image =
+                isExtended
                 ? try converter.convertedToExtendedSRGB(consume image)
                 : try converter.convertedToSRGB(consume image)
         }

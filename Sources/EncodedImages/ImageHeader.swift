@@ -73,6 +73,9 @@ public struct ImageHeader: Hashable, Sendable {
         self.bitsPerComponent = bitsPerComponent
     }
 
+    /// Whether the image may exceed the white of SDR content: in PQ or HLG, or with a gain map.
+    public var isHDR: Bool { hasGainMap || colorProfile.isHDR }
+
     /// The size of the upright image.
     public var pixelSize: PixelSize { orientation.oriented(storedSize) }
 }

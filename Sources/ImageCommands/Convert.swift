@@ -100,8 +100,8 @@ package struct Convert: ParsableCommand {
 
     @Option(
         help: """
-            The headroom in stops, from 0 to 6, for which --gain-map apply makes the image (default: \
-            all that the gain map contains).
+            Write the HDR image for a display with this headroom in stops, from 0 to 6; implies \
+            --gain-map apply (default of that: all that the file contains).
             """,
         transform: parseHeadroom)
     var headroom: Double?
@@ -129,10 +129,10 @@ package struct Convert: ParsableCommand {
     }
 
     private func validateGainMap() throws {
-        guard resizing.gainMap == .apply else {
-            if headroom != nil { throw ValidationError("--headroom requires --gain-map apply") }
-            return
+        if headroom != nil, resizing.gainMap == .drop {
+            throw ValidationError("--headroom and --gain-map drop exclude each other")
         }
+        guard writesHDR else { return }
         if keepProfile {
             throw ValidationError("--gain-map apply and --keep-profile exclude each other")
         }
@@ -166,7 +166,7 @@ package struct Convert: ParsableCommand {
             options.keepsDepth = deep
             options.acceptsTruncated = !strict
             let destination = try destination(try blocks(of: source, options))
-            if resizing.gainMap == .apply {
+            if writesHDR {
                 guard effect.isEmpty else {
                     throw FileFailure(inputName, "--gain-map apply excludes effects; omit them")
                 }
@@ -191,11 +191,15 @@ package struct Convert: ParsableCommand {
         _ source: ImageSource, _ options: DecodeOptions
     ) throws -> PixelBuffer {
         guard let decoded = try source.imageInHDR(options, headroom: headroom) else {
-            throw FileFailure(inputName, "no gain map; omit --gain-map apply")
+            throw FileFailure(
+                inputName,
+                "an SDR image without a gain map; omit --gain-map apply and --headroom")
         }
         if let problem = decoded.report.problem { warn(inputName, "\(problem)") }
         return decoded.image
     }
+
+    private var writesHDR: Bool { resizing.gainMap == .apply || headroom != nil }
 
     private var inputName: String { input == "-" ? "standard input" : input }
 

@@ -23,9 +23,9 @@ struct ResizeArguments: ParsableArguments {
 
     @Option(
         help: """
-            What happens to the HDR gain map of an image: keep resizes it too, if the output is \
-            JPEG, AVIF or JPEG XL and no effect changes the image; drop omits it; apply, of convert only, writes an HDR \
-            image (PNG, AVIF or JPEG XL).
+            What happens to the HDR gain map of an image: keep resizes it too, and makes one for an \
+            image in PQ or HLG, if the output is JPEG, AVIF or JPEG XL and no effect changes the \
+            image; drop omits it; apply, of convert only, writes an HDR image (PNG, AVIF or JPEG XL).
             """)
     var gainMap = GainMapUse.keep
 

@@ -46,8 +46,7 @@ struct GainMapCommandTests: ~Copyable {
         var means: [Double] = []
         for headroom in ["0", "1", "2"] {
             let answer = try await convert(
-                "hdr.jpg", "\(headroom).png", "--gain-map", "apply", "--headroom", headroom,
-                "--size", "40")
+                "hdr.jpg", "\(headroom).png", "--headroom", headroom, "--size", "40")
             #expect(answer.code == 0, "\(answer.errors)")
             let source = try ImageSource(
                 EncodedBytes(mapping: "\(folder)/\(headroom).png"), codecs: builtInCodecs)
@@ -62,17 +61,34 @@ struct GainMapCommandTests: ~Copyable {
         #expect(means[0] + 2 < means[1] && means[1] + 2 < means[2], "\(means)")
     }
 
+    @Test("are made for images in PQ that become SDR") func made() async throws {
+        #expect(try await convert("hdr.jpg", "pq.png", "--gain-map", "apply").code == 0)
+        let answer = try await convert("pq.png", "made.jpg", "--size", "40")
+        #expect(answer.code == 0, "\(answer.errors)")
+        func source(_ name: String) throws -> ImageSource {
+            try ImageSource(EncodedBytes(mapping: "\(folder)/\(name)"), codecs: builtInCodecs)
+        }
+        let map = try #require(try source("made.jpg").gainMap())
+        #expect(try source("made.jpg").gainMapSize(map) == PixelSize(width: 20, height: 10))
+        #expect((0.3...0.5).contains(map.metadata.alternateHeadroom))
+        _ = try await convert("pq.png", "dropped.jpg", "--size", "40", "--gain-map", "drop")
+        #expect(try source("dropped.jpg").gainMap() == nil)
+        #expect(
+            try source("dropped.jpg").image().packedBytes
+                == source("made.jpg").image().packedBytes)
+    }
+
     @Test("that are missing are an error if they are to be applied") func missing() async throws {
         let answer = try await convert("plain.jpg", "a.png", "--gain-map", "apply")
         #expect(answer.code == 1)
-        #expect(answer.errors.contains("plain.jpg: no gain map"))
+        #expect(answer.errors.contains("plain.jpg: an SDR image without a gain map"))
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/a.png"))
     }
 
     @Test("need a format and options that can express HDR") func invalid() async throws {
         for (output, options, message) in [
             ("a.jpg", ["--gain-map", "apply"], "cannot store HDR"),
-            ("a.png", ["--headroom", "1"], "requires --gain-map apply"),
+            ("a.png", ["--headroom", "1", "--gain-map", "drop"], "exclude each other"),
             ("a.png", ["--gain-map", "apply", "--headroom", "7"], "from 0 to 6"),
             ("a.png", ["--gain-map", "apply", "--keep-profile"], "exclude each other"),
             ("a.png", ["--gain-map", "apply", "--blur", "1"], "excludes effects"),

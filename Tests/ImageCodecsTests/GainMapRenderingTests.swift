@@ -112,11 +112,66 @@ import Testing
         }
     }
 
-    @Test("are refused for a base image in HDR") func baseInHDR() throws {
+    @Test(
+        "lead from a base image in HDR to one in SDR", arguments: [nil, 0, 0.5, 2] as [Double?])
+    func baseInHDR(_ headroom: Double?) throws {
         var metadata = Self.metadata
         (metadata.baseHeadroom, metadata.alternateHeadroom) = (2, 0)
         let source = try source(metadata)
-        #expect(throws: CodecError.self) { try source.imageInHDR(DecodeOptions()) }
+        let image = try #require(
+            try source.imageInHDR(DecodeOptions(), headroom: headroom)
+        ).image
+        let base = try source.image()
+        let file = try #require(try source.gainMap()).file
+        let map = try ImageSource(EncodedBytes(file), codecs: builtInCodecs).image()
+        let weight = (headroom ?? 2) / 2 - 1
+        var largestError = 0.0
+        for (y, row) in samples(image).enumerated() {
+            for x in 0..<Self.size.width {
+                let gain = -0.5 + 3 * pow(Double(map.row(y)[x]) / 255, 1 / 1.5)
+                let offset = weight < 0 ? (0.02, 0.01) : (0, 0)
+                let wanted =
+                    (light(base.row(y)[x]) + offset.0) * exp2(gain * weight) - offset.1
+                let made = luminance(row[x * 3]) / 203
+                largestError = max(largestError, abs(made - max(wanted, 0)) / max(wanted, 0.01))
+            }
+        }
+        #expect(largestError < 0.004)
+    }
+
+    @Test("of three channels apply to the primaries of the file") func primaries() throws {
+        var metadata = Self.metadata
+        metadata.channels[0].maximum = 1.5
+        metadata.channels[2].minimum = 0
+        let color: [UInt8] = [200, 100, 50]
+        var tagged = MutablePixelBuffer(
+            TestImage.make(Self.size, .rgb8) { _, _, channel in color[channel] })
+        tagged.colorProfile = .coded(CICP(primaries: 12, transfer: 13))
+        let map = TestImage.make(Self.size, .rgb8) { _, _, channel in UInt8(60 + channel * 60) }
+        var options = EncodeOptions()
+        options.quality = 100
+        options.chromaSubsampling = .full
+        options.gainMap = GainMap(metadata, file: try encoded(map, options))
+        let source = try ImageSource(
+            EncodedBytes(encoded(tagged.finish(), options)), codecs: builtInCodecs)
+        let made = try #require(try source.imageInHDR(DecodeOptions())).image
+        // From Display P3 to BT.2020, ITU-R BT.2087 with the primaries of SMPTE EG 432-1.
+        let matrix = [
+            [0.753833, 0.198597, 0.047570], [0.045744, 0.941777, 0.012479],
+            [-0.001210, 0.017602, 0.983609],
+        ]
+        let wantedColor = (0..<3).map { channel in
+            let values = metadata.channels[channel]
+            let share = pow(Double(60 + channel * 60) / 255, 1 / values.gamma)
+            let gain = values.minimum + (values.maximum - values.minimum) * share
+            return (light(color[channel]) + 0.02) * exp2(gain) - 0.01
+        }
+        let row = samples(made)[20]
+        for channel in 0..<3 {
+            let wanted = zip(matrix[channel], wantedColor).reduce(0) { $0 + $1.0 * $1.1 }
+            let found = luminance(row[60 + channel]) / 203
+            #expect(abs(found - wanted) / wanted < 0.03, "\(found) instead of \(wanted)")
+        }
     }
 
     @Test("need a map") func missing() throws {

@@ -10,9 +10,12 @@ import Testing
 @testable import ImageCodecs
 
 @Suite("Gain maps of JPEG") struct JPEGGainMapTests {
-    /// libultrahdr's values for files of the corpus: the logarithm of the largest gain.
+    /// The logarithm of the largest gain of files of the corpus, as libultrahdr reads it.
+    ///
+    /// libultrahdr takes the headroom of 4.532783 in the first file for a logarithm; Apple's documentation
+    /// defines it as a ratio, of at most 8. The maker note of the second one states 3 stops.
     private static let knownMaxima = [
-        "apple_gainmap_new.jpg": 4.532783, "apple_gainmap_old.jpg": 3,
+        "apple_gainmap_new.jpg": log2(4.532783), "apple_gainmap_old.jpg": 3,
         "01.jpg": 2.656715, "04.jpg": 2.057993,
     ]
 

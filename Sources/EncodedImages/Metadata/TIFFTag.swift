@@ -125,3 +125,9 @@ extension TIFFTag {
     /// Panasonic's own: a whole JPEG file.
     package static let jpgFromRaw = TIFFTag(0x002E)
 }
+
+/// The maker note of Apple's cameras.
+extension TIFFTag {
+    static let appleHDRHeadroom = TIFFTag(0x0021)
+    static let appleHDRGain = TIFFTag(0x0030)
+}

@@ -4,14 +4,17 @@
 internal import EncodedImages
 
 /// The gain map of an AVIF or HEIF file: the second input of an item of the coding `tmap`, whose data is
-/// the metadata and whose first input is the primary item.
+/// the metadata and whose first input is the primary item; or an auxiliary image of Apple's cameras.
 ///
-/// - SeeAlso: ISO/IEC 23008-12:2022/Amd 1, 6.6.2.4 (`tmap`).
+/// - SeeAlso: ISO/IEC 23008-12:2022/Amd 1, 6.6.2.4 (`tmap`); Apple, *Applying Apple HDR effect to your
+///   photos*.
 enum ItemGainMap {
-    /// Returns whether an item of a file that ``ItemGraph`` has checked joins the primary item and a map.
+    private static let appleTypes: Set<String> = ["urn:com:apple:photo:2020:aux:hdrgainmap"]
+
+    /// Returns whether a file that ``ItemGraph`` has checked seems to contain a map.
     static func isPresent(in file: Span<UInt8>) -> Bool {
         let list = ItemList(file)
-        return derivedItem(list, file) != nil
+        return derivedItem(list, file) != nil || appleItem(list, file) != nil
     }
 
     /// Returns the gain map of a file; the map is a file of the same format.
@@ -22,14 +25,57 @@ enum ItemGainMap {
     /// - Returns: `nil` if the file has none, or if its metadata is of another version or damaged.
     static func read(_ file: Span<UInt8>, _ limits: DecodeLimits) -> GainMap? {
         let list = ItemList(file)
-        guard let item = derivedItem(list, file), let map = list.inputs[item]?.last,
-            let data = ItemPlaces(file).data(ofItem: item, file, maximumByteCount: 1024),
-            // The version of the item, before that of the metadata.
-            data.first == 0, let metadata = GainMapMetadata(iso: Array(data.dropFirst())),
+        guard let (map, metadata) = joinedMap(list, file) ?? appleMap(list, file, limits),
             let mapFile = ItemFile(
                 item: map, of: file, list, maximumByteCount: limits.maximumMetadataByteCount)
         else { return nil }
         return GainMap(metadata, file: mapFile.bytes)
+    }
+
+    /// Returns the item of a map that is joined with the primary item, and its metadata.
+    private static func joinedMap(
+        _ list: ItemList, _ file: Span<UInt8>
+    ) -> (Int, GainMapMetadata)? {
+        guard let item = derivedItem(list, file), let map = list.inputs[item]?.last,
+            let data = ItemPlaces(file).data(ofItem: item, file, maximumByteCount: 1024),
+            // The version of the item, before that of the metadata.
+            data.first == 0, let metadata = GainMapMetadata(iso: Array(data.dropFirst()))
+        else { return nil }
+        return (map, metadata)
+    }
+
+    /// Returns the item of a map of Apple's cameras, and its metadata, which an XMP packet and the maker
+    /// note of the image state.
+    private static func appleMap(
+        _ list: ItemList, _ file: Span<UInt8>, _ limits: DecodeLimits
+    ) -> (Int, GainMapMetadata)? {
+        guard let map = appleItem(list, file) else { return nil }
+        let places = ItemPlaces(file)
+        func description(of item: Int, _ coding: String) -> [UInt8]? {
+            let found = list.references.first {
+                $0.type == "cdsc" && $0.items.contains(item)
+                    && list.items[$0.from]?.coding == coding
+            }
+            return found.flatMap {
+                places.data(
+                    ofItem: $0.from, file, maximumByteCount: limits.maximumMetadataByteCount)
+            }
+        }
+        // The block follows the offset of its byte order in 4 bytes.
+        let exif = description(of: list.primary, "Exif").flatMap { data -> [UInt8]? in
+            guard let offset = data.span.integer(at: 0, byteCount: 4) else { return nil }
+            return Array(data.dropFirst(4).dropFirst(offset))
+        }
+        guard let packet = description(of: map, "mime"),
+            let metadata = GainMapMetadata(xmp: packet, exif: exif)
+        else { return nil }
+        return (map, metadata)
+    }
+
+    private static func appleItem(_ list: ItemList, _ file: Span<UInt8>) -> Int? {
+        guard let items = list.auxiliaries[list.primary] else { return nil }
+        let maps = list.auxiliaries(ofTypes: appleTypes, file)
+        return items.first(where: maps.contains)
     }
 
     /// Returns a file with a gain map.

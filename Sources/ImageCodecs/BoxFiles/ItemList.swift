@@ -42,6 +42,18 @@ struct ItemList {
         }
     }
 
+    /// Returns the auxiliary images of some types (ISO/IEC 23008-12, 6.5.8).
+    func auxiliaries(ofTypes types: Set<String>, _ file: Span<UInt8>) -> Set<Int> {
+        var found: Set<Int> = []
+        ItemProperties(file).forEachAssociation(file) { item, property, _ in
+            guard let box = property, box.type == "auxC", box.body.count > 4 else { return }
+            let type = file.text(at: box.start + 4, byteCount: min(box.body.count - 4, 64))
+            let name = type.split(separator: "\0").first.map(String.init)
+            if name.map(types.contains) == true { found.insert(item) }
+        }
+        return found
+    }
+
     private mutating func readList(_ list: BoxReader.Box, _ version: Int, _ file: Span<UInt8>) {
         let width = version == 0 ? 2 : 4
         let count = file.integer(at: list.start + 4, byteCount: width) ?? 0

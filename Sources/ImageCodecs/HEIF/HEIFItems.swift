@@ -23,14 +23,8 @@ extension ItemList {
 
     /// Returns the feature that prevents an item, its inputs or its alpha from being decoded.
     func unsupportedFeature(ofItem item: Int, _ file: Span<UInt8>) -> String? {
+        let alphas = auxiliaries(ofTypes: Self.alphaTypes, file)
         let properties = ItemProperties(file)
-        var alphas: Set<Int> = []
-        properties.forEachAssociation(file) { item, property, _ in
-            guard let box = property, box.type == "auxC", box.body.count > 4 else { return }
-            let type = file.text(at: box.start + 4, byteCount: min(box.body.count - 4, 64))
-            let name = type.split(separator: "\0").first.map(String.init)
-            if name.map(Self.alphaTypes.contains) == true { alphas.insert(item) }
-        }
         var needed: Set<Int> = []
         var pending = [item]
         while let next = pending.popLast() {

@@ -118,7 +118,7 @@ struct ImageDecoding: Sendable {
                     original: data.original, originalSize: source.pixelSize,
                     isOriginalScalable: source.header.isScalable,
                     originalFrameCount: source.header.frameCount,
-                    mayHaveGainMap: source.header.hasGainMap, problem: decoded.report.problem,
+                    mayHaveGainMap: source.header.isHDR, problem: decoded.report.problem,
                     cost: duration,
                     storability: data.storability),
                 isCurrent: isCurrent,

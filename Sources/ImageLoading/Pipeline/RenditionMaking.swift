@@ -228,9 +228,11 @@ final class RenditionMaking: Sendable {
             if let original {
                 let source = try ImageSource(
                     original.bytes, codecs: codecs, limits: resources.limits)
+                var options = request.image.options
+                options.convertsToSRGB = image.colorProfile.isSRGB
                 destination = destination.adding(
                     try source.gainMap(
-                        request.image.options, format: destination.format.name,
+                        options, format: destination.format.name,
                         quality: destination.options.quality,
                         cancellation: cancellation))
             }

@@ -71,13 +71,25 @@ public struct ICCProfile: Sendable {
         ]
         guard colorSpace == "RGB ", tags["A2B0"] == nil else { return false }
         for (name, expected) in primaries {
-            guard let tag = tags[name], tag.count >= 20 else { return false }
-            for index in 0..<3 {
-                let value = fixed(tag.lowerBound + 8 + index * 4)
-                guard abs(value - expected[index]) < 0.0015 else { return false }
-            }
+            guard let value = colorant(name) else { return false }
+            for index in 0..<3 where abs(value[index] - expected[index]) >= 0.0015 { return false }
         }
         return ["rTRC", "gTRC", "bTRC"].allSatisfy { name in tags[name].map(isSRGBCurve) ?? false }
+    }
+
+    /// The matrix from linear RGB to CIE XYZ that is adapted to D50; `nil` unless the profile has one.
+    var connectionMatrix: Matrix3? {
+        guard colorSpace == "RGB ", let red = colorant("rXYZ"), let green = colorant("gXYZ"),
+            let blue = colorant("bXYZ")
+        else { return nil }
+        return Matrix3(red, green, blue)
+    }
+
+    /// Returns the CIE XYZ of a primary (ICC.1 10.31).
+    private func colorant(_ name: String) -> SIMD3<Double>? {
+        guard let tag = tags[name], tag.count >= 20 else { return nil }
+        let start = tag.lowerBound + 8
+        return SIMD3(fixed(start), fixed(start + 4), fixed(start + 8))
     }
 
     private func isSRGBCurve(_ tag: Range<Int>) -> Bool {

@@ -39,17 +39,11 @@ private struct MatrixProfile {
     let chromaticities: ColorProfile.Chromaticities
     var points: CICP?
 
-    /// The illuminant of the profile connection space, D50.
-    private static let illuminant = SIMD3(0.9642, 1, 0.8249)
-    /// From CIE XYZ to the cone responses of Bradford's chromatic adaptation (ICC.1 annex E).
-    private static let bradford = Matrix3(
-        SIMD3(0.8951, -0.7502, 0.0389), SIMD3(0.2664, 1.7135, -0.0685),
-        SIMD3(-0.1614, 0.0367, 1.0296))
-
     /// Returns the profile; `nil` if a value is invalid.
     func bytes(isGray: Bool) -> [UInt8]? {
-        guard let adaptation, let curve = curveTag, let matrix = matrix(adaptation),
-            let illuminant = Self.tag("XYZ ", [Self.illuminant]),
+        guard let adaptation = chromaticities.adaptation, let curve = curveTag,
+            let matrix = chromaticities.connectionMatrix,
+            let illuminant = Self.tag("XYZ ", [ColorProfile.Chromaticities.illuminant]),
             let chromatic = Self.tag("sf32", adaptation.rows)
         else { return nil }
         var tags = [
@@ -75,24 +69,6 @@ private struct MatrixProfile {
         return Self.file(colorSpace: isGray ? "GRAY" : "RGB ", tags)
     }
 
-    /// The matrix that adapts colours from the white point to the illuminant.
-    private var adaptation: Matrix3? {
-        let from = Self.bradford.times(Self.xyz(chromaticities.white))
-        let to = Self.bradford.times(Self.illuminant)
-        guard let inverse = Self.bradford.inverse else { return nil }
-        return inverse.times(Matrix3(diagonal: to / from).times(Self.bradford))
-    }
-
-    /// The matrix from linear RGB to adapted CIE XYZ.
-    private func matrix(_ adaptation: Matrix3) -> Matrix3? {
-        let primaries = Matrix3(
-            Self.xyz(chromaticities.red), Self.xyz(chromaticities.green),
-            Self.xyz(chromaticities.blue))
-        guard let inverse = primaries.inverse else { return nil }
-        let shares = inverse.times(Self.xyz(chromaticities.white))
-        return adaptation.times(primaries.times(Matrix3(diagonal: shares)))
-    }
-
     /// The tag of the curve: parametric, or 16-bit samples where no formula exists.
     private var curveTag: [UInt8]? {
         let parameters: [Double]
@@ -111,11 +87,6 @@ private struct MatrixProfile {
         let type = parameters.count == 1 ? 0 : 3
         return Array("para".utf8) + Self.integer(0) + Self.integer(type, byteCount: 2) + [0, 0]
             + fields.flatMap { $0 ?? [] }
-    }
-
-    /// Returns CIE XYZ at a luminance of 1.
-    private static func xyz(_ point: ColorProfile.Chromaticities.Point) -> SIMD3<Double> {
-        SIMD3(point.x / point.y, 1, (1 - point.x - point.y) / point.y)
     }
 
     /// Returns a tag of numbers; `nil` if one is out of range.
@@ -153,6 +124,7 @@ private struct MatrixProfile {
         header += Array("mntr\(colorSpace)XYZ ".utf8)
         header += [2025, 1, 1, 0, 0, 0].flatMap { integer($0, byteCount: 2) }
         header += Array("acsp".utf8) + Array(repeating: 0, count: 28)
+        let illuminant = ColorProfile.Chromaticities.illuminant
         header += [illuminant.x, illuminant.y, illuminant.z].flatMap { fixed($0) ?? [] }
         header += Array(repeating: 0, count: 128 - header.count)
         return header + table + data
@@ -165,48 +137,5 @@ private struct MatrixProfile {
 
     private static func integer(_ value: Int, byteCount: Int = 4) -> [UInt8] {
         (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-}
-
-/// A 3 × 3 matrix.
-private struct Matrix3 {
-    let columns: [SIMD3<Double>]
-
-    init(_ first: SIMD3<Double>, _ second: SIMD3<Double>, _ third: SIMD3<Double>) {
-        columns = [first, second, third]
-    }
-
-    init(diagonal: SIMD3<Double>) {
-        self.init(
-            SIMD3(diagonal.x, 0, 0), SIMD3(0, diagonal.y, 0), SIMD3(0, 0, diagonal.z))
-    }
-
-    var rows: [SIMD3<Double>] {
-        (0..<3).map { SIMD3(columns[0][$0], columns[1][$0], columns[2][$0]) }
-    }
-
-    func times(_ vector: SIMD3<Double>) -> SIMD3<Double> {
-        columns[0] * vector.x + columns[1] * vector.y + columns[2] * vector.z
-    }
-
-    func times(_ other: Matrix3) -> Matrix3 {
-        Matrix3(times(other.columns[0]), times(other.columns[1]), times(other.columns[2]))
-    }
-
-    /// The inverse; `nil` if the matrix is singular.
-    var inverse: Matrix3? {
-        func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
-            SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
-        }
-        let rows = [
-            cross(columns[1], columns[2]), cross(columns[2], columns[0]),
-            cross(columns[0], columns[1]),
-        ]
-        let determinant = (columns[0] * rows[0]).sum()
-        guard determinant.isFinite, abs(determinant) > 1e-9 else { return nil }
-        let transposed = Matrix3(rows[0], rows[1], rows[2]).rows
-        return Matrix3(
-            transposed[0] / determinant, transposed[1] / determinant,
-            transposed[2] / determinant)
     }
 }

@@ -36,19 +36,35 @@ package struct TransferCurve {
         case .perceptualQuantizer:
             return toneMapped(signal)
         case .hybridLogGamma:
-            let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
-            let scene =
-                signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
-            return toneMapped(Self.signal(ofLuminance: pow(scene, 1.2) * 1000))
+            let luminance = pow(Self.sceneLight(ofHLG: signal), 1.2) * Self.usualPeak
+            return toneMapped(Self.signal(ofLuminance: luminance))
         }
     }
 
     /// Returns the tone-mapped light of a PQ signal, relative to 203 cd/m².
     private func toneMapped(_ signal: Double) -> Double {
-        let peak = Self.signal(ofLuminance: 1000)
-        let maximum = Self.signal(ofLuminance: 203) / peak
+        let mapped = Self.toneMapped(signal, to: Self.referenceWhite)
+        return min(Self.luminance(ofSignal: mapped) / Self.referenceWhite, 1)
+    }
+
+    /// The luminance of the white of SDR content in cd/m² (BT.2408, 2.2).
+    package static let referenceWhite = 203.0
+    /// The luminance in cd/m² that nearly all images in HDR do not exceed, and the peak for which HLG
+    /// is rendered.
+    package static let usualPeak = 1000.0
+
+    /// Returns the PQ signal of a signal on a display with less than the usual peak (BT.2390, 5.4.1).
+    ///
+    /// - Parameters:
+    ///   - signal: the signal, from 0 to 1.
+    ///   - peak: the luminance of the display in cd/m²; nothing changes from ``usualPeak`` on.
+    /// - Returns: the signal, of at most `peak`.
+    package static func toneMapped(_ signal: Double, to peak: Double) -> Double {
+        guard peak < usualPeak else { return min(signal, self.signal(ofLuminance: peak)) }
+        let source = self.signal(ofLuminance: usualPeak)
+        let maximum = self.signal(ofLuminance: peak) / source
         let knee = 1.5 * maximum - 0.5
-        var value = min(signal / peak, 1)
+        var value = min(signal / source, 1)
         if value > knee {
             let t = (value - knee) / (1 - knee)
             let (t2, t3) = (t * t, t * t * t)
@@ -56,11 +72,17 @@ package struct TransferCurve {
             let slope = (t3 - 2 * t2 + t) * (1 - knee)
             value = start + slope + (3 * t2 - 2 * t3) * maximum
         }
-        return min(Self.luminance(value * peak) / 203, 1)
+        return value * source
+    }
+
+    /// Returns the light of a scene, from 0 to 1, of a signal of HLG (ITU-R BT.2100, table 5).
+    package static func sceneLight(ofHLG signal: Double) -> Double {
+        let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
+        return signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
     }
 
     /// Returns the luminance of a PQ signal in cd/m².
-    private static func luminance(_ signal: Double) -> Double {
+    package static func luminance(ofSignal signal: Double) -> Double {
         let power = pow(max(signal, 0), 1 / 78.84375)
         let ratio = max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
         return 10_000 * pow(ratio, 1 / 0.1593017578125)

@@ -24,7 +24,7 @@ enum JPEGGainMapReader {
         for range in images(of: file)
         where range.count <= limits.maximumMetadataByteCount {
             let map = file.extracting(range)
-            guard let metadata = metadata(of: map) else { continue }
+            guard let metadata = metadata(of: map, in: file, limits) else { continue }
             return GainMap(metadata, file: range.map { file[$0] })
         }
         return nil
@@ -85,7 +85,9 @@ enum JPEGGainMapReader {
     }
 
     /// Reads the metadata of a map from its own file; that of ISO 21496-1 precedes XMP.
-    private static func metadata(of map: Span<UInt8>) -> GainMapMetadata? {
+    private static func metadata(
+        of map: Span<UInt8>, in file: Span<UInt8>, _ limits: DecodeLimits
+    ) -> GainMapMetadata? {
         var packet: GainMapMetadata?
         var segments = JPEGSegments()
         while let segment = try? segments.next(map),
@@ -98,7 +100,8 @@ enum JPEGGainMapReader {
             } else if segment.marker == 0xE1, packet == nil,
                 let rest = JPEGMetadata.content(map, body, JPEGMetadata.xmp)
             {
-                packet = GainMapMetadata(xmp: rest.map { map[$0] })
+                packet = GainMapMetadata(
+                    xmp: rest.map { map[$0] }, exif: try? JPEGMetadata.read(file, limits).exif)
             }
         }
         return packet

@@ -16,32 +16,38 @@ extension ImageSource {
     /// Returns the gain map for an image that ``decodedImage(_:cancellation:)`` makes with these options.
     ///
     /// The map is cropped, resized and turned like the image, and keeps its resolution relative to it.
-    /// Its file is encoded as `format` and `quality` specify.
+    /// The map of an image in PQ or HLG that is converted to sRGB is made, at half its resolution. Its
+    /// file is encoded as `format` and `quality` specify.
     ///
     /// - Parameters:
     ///   - options: the options of the image.
     ///   - format: the name of the format of the file.
     ///   - quality: the quality of the file, from 1 to 100.
     ///   - cancellation: cancels the work from another thread.
-    /// - Returns: `nil` if the file contains no map; also if the map is damaged, since the image is
-    ///   complete without it, and if the base image in HDR is converted to sRGB, to which it does not
-    ///   apply.
+    /// - Returns: `nil` if the image is in SDR and has no map; also if its map is damaged, since the image
+    ///   is complete without it.
     /// - Throws: ``CodecError/cancelled``, or another error if the file cannot be read.
     public func gainMap(
         _ options: DecodeOptions, format: String = "jpeg", quality: Int = 80,
         cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> GainMap? {
-        guard var map = try gainMap(), !(map.metadata.isBaseHDR && options.convertsToSRGB) else {
-            return nil
-        }
+        let found = try gainMap()
         do throws(CodecError) {
-            let image = try mapImage(map, DecodePlan(header, options), cancellation)
+            let made: (metadata: GainMapMetadata, samples: PixelBuffer)?
+            if let found, !(found.metadata.isBaseHDR && options.convertsToSRGB) {
+                let image = try mapImage(found, DecodePlan(header, options), cancellation)
+                made = (found.metadata, image)
+            } else {
+                made = try madeMap(options, cancellation)
+            }
+            guard let made else { return nil }
             var encodeOptions = EncodeOptions()
             encodeOptions.quality = quality
-            map.file = try ImageDestination(
-                format: format, codecs: codecs, options: encodeOptions
-            ).encode(image, cancellation: cancellation)
-            return map
+            let destination = try ImageDestination(
+                format: format, codecs: codecs, options: encodeOptions)
+            return GainMap(
+                made.metadata,
+                file: try destination.encode(made.samples, cancellation: cancellation))
         } catch .cancelled {
             throw .cancelled
         } catch {
@@ -49,37 +55,57 @@ extension ImageSource {
         }
     }
 
-    /// Decodes the image as a display with headroom shows it: the base image with its gain map.
+    /// Makes the map of an image in PQ or HLG that is converted to sRGB; `nil` for any other one.
+    private func madeMap(
+        _ options: DecodeOptions, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> (metadata: GainMapMetadata, samples: PixelBuffer)? {
+        guard options.convertsToSRGB, header.colorProfile.isHDR,
+            let converter = StandardRangeConverter(header.colorProfile),
+            let maker = GainMapMaker(header.colorProfile)
+        else { return nil }
+        let decoded = try decodedImage(
+            LightReader.options(options, for: header.colorProfile), cancellation: cancellation
+        ).image
+        let size = PixelSize(
+            width: (decoded.size.width + 1) / 2, height: (decoded.size.height + 1) / 2)
+        // Two images of 16 bits, and gains of 32.
+        try limits.check(.memoryByteCount, 4 * PixelBuffer.byteCount(of: size, .rgb16))
+        let alternate = decoded.resized(
+            SampleRegion(decoded.size), to: size, kernel: .triangle)
+        return try maker.map(
+            alternate, converter.converted(alternate), cancellation)
+    }
+
+    /// Decodes the image as a display with headroom shows it: the base image with its gain map, or an
+    /// image in PQ or HLG.
+    ///
+    /// The latter is tone-mapped as ITU-R BT.2390 specifies if the display has less than 1,000 cd/m².
     ///
     /// - Parameters:
     ///   - options: the size and the part of the result; its form is always the same.
     ///   - headroom: the logarithm to base 2 of the headroom of the display; `nil` means all that the
-    ///     map contains.
+    ///     file contains.
     ///   - cancellation: cancels the work from another thread.
     /// - Returns: `PixelFormat/rgb16` in BT.2020 with PQ, in which white of SDR content has 203 cd/m²;
-    ///   `nil` if the file contains no map.
-    /// - Throws: ``CodecError``, also if the map is damaged, and for a base image in HDR.
+    ///   `nil` if the image is in SDR and has no map.
+    /// - Throws: ``CodecError``, also if the map is damaged.
     public func imageInHDR(
         _ options: DecodeOptions, headroom: Double? = nil, cancellation: CancellationFlag? = nil
     ) throws(CodecError) -> DecodedImage? {
-        guard let map = try gainMap() else { return nil }
-        guard !map.metadata.isBaseHDR else {
-            throw .unsupported(feature: "applying the gain map of a base image in HDR")
-        }
-        var options = options
-        options.convertsToSRGB = true
-        options.acceptsYCbCr = false
-        options.pixelFormat = .rgbaHalf
-        options.embeddedThumbnail = .ignore
+        let map = try gainMap()
+        guard map != nil || header.colorProfile.isHDR else { return nil }
+        let options = LightReader.options(options, for: header.colorProfile)
         let decoded = try decodedImage(options, cancellation: cancellation)
         let size = decoded.image.size
         try limits.check(.memoryByteCount, 3 * PixelBuffer.byteCount(of: size, .rgba16))
-        var samples = try mapImage(map, DecodePlan(header, options), cancellation)
-        // Interpolation between gains of 8 bits would round them.
-        samples = samples.converted(to: samples.format == .gray8 ? .gray16 : .rgb16)
-        samples = samples.resized(SampleRegion(samples.size), to: size, kernel: .triangle)
-        let renderer = GainMapRenderer(
-            map.metadata, headroom: headroom ?? map.metadata.alternateHeadroom)
+        var samples: PixelBuffer?
+        if let map {
+            let image = try mapImage(map, DecodePlan(header, options), cancellation)
+            // Interpolation between gains of 8 bits would round them.
+            let deep = image.converted(to: image.format == .gray8 ? .gray16 : .rgb16)
+            samples = deep.resized(SampleRegion(deep.size), to: size, kernel: .triangle)
+        }
+        let renderer = HDRRenderer(header.colorProfile, map?.metadata, headroom: headroom)
         return DecodedImage(
             image: try renderer.image(decoded.image, samples, cancellation),
             report: decoded.report)

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 extension GainMapMetadata {
     /// The properties of the XMP packet in the file of a map; `nil` if the packet does not describe a gain
     /// map, or has invalid values.
     ///
-    /// - Parameter packet: XML in UTF-8.
-    package init?(xmp packet: [UInt8]) {
+    /// - Parameters:
+    ///   - packet: XML in UTF-8.
+    ///   - exif: the EXIF block of the image, whose maker note states the headroom if the packet does not.
+    package init?(xmp packet: [UInt8], exif: [UInt8]? = nil) {
         var values: [String: [String]] = [:]
         var appleHeadroom: Double?
         var isApple = false
@@ -24,22 +32,31 @@ extension GainMapMetadata {
         }
         if values["Version"] == nil {
             guard isApple else { return nil }
-            self.init(appleHeadroom: appleHeadroom ?? Self.defaultAppleHeadroom)
+            let stops =
+                appleHeadroom.map { log2(max($0, 1)) }
+                ?? exif.flatMap { AppleMakerNote.headroom(inEXIF: $0.span) }
+            self.init(appleHeadroom: stops ?? AppleMakerNote.maximumHeadroom)
         } else {
             self.init(adobe: values)
         }
         guard isValid else { return nil }
     }
 
-    private static let defaultAppleHeadroom = 3.0
-
-    /// The metadata of a map of Apple's cameras, as libultrahdr reads it.
-    private init(appleHeadroom: Double) {
+    /// The metadata of a map of Apple's cameras.
+    ///
+    /// A gain is `1 + (h - 1) * g`, with the headroom `h` and the light `g` of a sample in the curve of
+    /// BT.709. A gamma with which the gain of a sample of 0.5 is exact describes all others within 4 % of
+    /// the range.
+    /// - Parameter headroom: the logarithm to base 2 of the largest gain.
+    init(appleHeadroom headroom: Double) {
+        let light = pow((0.5 + 0.099) / 1.099, 1 / 0.45)
+        let share = log2(1 + (exp2(headroom) - 1) * light) / headroom
         var channel = Channel()
-        channel.maximum = appleHeadroom
+        channel.maximum = headroom
+        channel.gamma = log(0.5) / log(share)
         (channel.baseOffset, channel.alternateOffset) = (0, 0)
         self.init(channel)
-        alternateHeadroom = appleHeadroom
+        alternateHeadroom = headroom
     }
 
     /// `nil` if a required property is missing or not a number.

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+internal import Pixels
+
+/// Makes the gain map that leads from an image in sRGB to the same image in PQ or HLG.
+///
+/// Gains are those of red, green and blue of sRGB; colours outside of it keep their brightness.
+struct GainMapMaker {
+    /// The smallest headroom, in stops, for which a map is worth its bytes.
+    private static let minimumHeadroom = 0.1
+    private static let maximumGain = 6.0
+
+    private let reader: LightReader
+    /// Rows of the matrix to linear sRGB.
+    private let rows: [SIMD3<Float>]
+    /// Linear light by a 16-bit sample of sRGB.
+    private let light: [Float]
+
+    /// - Parameter profile: the profile of the image in HDR; `nil` for impossible primaries.
+    init?(_ profile: ColorProfile) {
+        reader = LightReader(profile)
+        guard let source = reader.connectionMatrix,
+            let inverse = ColorProfile.sRGB.connectionMatrix?.inverse
+        else { return nil }
+        rows = inverse.times(source).rows.map { SIMD3<Float>($0) }
+        let curve = TransferCurve(.sRGB)
+        light = (0...65535).map { Float(curve.light(Double($0) / 65535)) }
+    }
+
+    /// Returns the metadata and the samples of a map.
+    ///
+    /// - Parameters:
+    ///   - alternate: the image in HDR, as ``LightReader`` requires.
+    ///   - base: the same image in sRGB, as `PixelFormat/rgb16`.
+    ///   - cancellation: cancels the work from another thread.
+    /// - Returns: `PixelFormat/rgb8`; `nil` if the image hardly exceeds the white of SDR content.
+    /// - Throws: ``CodecError/cancelled``.
+    func map(
+        _ alternate: PixelBuffer, _ base: PixelBuffer, _ cancellation: CancellationFlag?
+    ) throws(CodecError) -> (metadata: GainMapMetadata, samples: PixelBuffer)? {
+        var channel = GainMapMetadata.Channel()
+        let offset = Float(channel.baseOffset)
+        let size = base.size
+        var gains: [Float] = []
+        gains.reserveCapacity(size.area * 3)
+        var colors = [SIMD3<Float>](repeating: .zero, count: size.width)
+        var peak: Float = 0
+        for y in 0..<size.height {
+            if cancellation?.isCancelled == true { throw .cancelled }
+            reader.read(alternate.row(y), into: &colors)
+            base.row(y).withSamples16 { samples in
+                for (pixel, color) in colors.enumerated() {
+                    peak = max(peak, color.max())
+                    for channel in 0..<3 {
+                        let wanted = max((color * rows[channel]).sum(), 0)
+                        let present = light[Int(samples[pixel * 3 + channel])]
+                        gains.append(log2((wanted + offset) / (present + offset)))
+                    }
+                }
+            }
+        }
+        let headroom = Double(log2(peak))
+        guard headroom >= Self.minimumHeadroom, let least = gains.min(), let most = gains.max()
+        else { return nil }
+        channel.minimum = max(Double(least), -Self.maximumGain)
+        channel.maximum = min(Double(most), Self.maximumGain)
+        var metadata = GainMapMetadata(channel)
+        metadata.alternateHeadroom = headroom
+        return (metadata, samples(gains, channel, size))
+    }
+
+    private func samples(
+        _ gains: [Float], _ channel: GainMapMetadata.Channel, _ size: PixelSize
+    ) -> PixelBuffer {
+        let minimum = Float(channel.minimum)
+        let scale = 255 / max(Float(channel.maximum) - minimum, 1e-6)
+        var result = MutablePixelBuffer(size: size, format: .rgb8)
+        let count = size.width * 3
+        for y in 0..<size.height {
+            result.withMutableRow(y) { row in
+                for index in 0..<count {
+                    let sample = (gains[y * count + index] - minimum) * scale
+                    row[index] = UInt8(min(max(sample.rounded(), 0), 255))
+                }
+            }
+        }
+        return result.finish()
+    }
+}
