@@ -43,52 +43,62 @@ struct GainMapMaker {
     func map(
         _ alternate: PixelBuffer, _ base: PixelBuffer, _ cancellation: CancellationFlag?
     ) throws(CodecError) -> (metadata: GainMapMetadata, samples: PixelBuffer)? {
-        var channel = GainMapMetadata.Channel()
-        let offset = Float(channel.baseOffset)
         let size = base.size
-        var gains: [Float] = []
-        gains.reserveCapacity(size.area * 3)
-        var colors = [SIMD3<Float>](repeating: .zero, count: size.width)
-        var peak: Float = 0
+        var row = GainRow(width: size.width)
+        var (least, most, peak) = (Float.infinity, -Float.infinity, Float(0))
         for y in 0..<size.height {
             if cancellation?.isCancelled == true { throw .cancelled }
-            reader.read(alternate.row(y), into: &colors)
-            base.row(y).withSamples16 { samples in
-                for (pixel, color) in colors.enumerated() {
-                    peak = max(peak, color.max())
-                    for channel in 0..<3 {
-                        let wanted = max((color * rows[channel]).sum(), 0)
-                        let present = light[Int(samples[pixel * 3 + channel])]
-                        gains.append(log2((wanted + offset) / (present + offset)))
-                    }
-                }
-            }
+            fill(&row, alternate, base, y)
+            for gain in row.gains { (least, most) = (min(least, gain), max(most, gain)) }
+            for color in row.colors { peak = max(peak, color.max()) }
         }
         let headroom = Double(log2(peak))
-        guard headroom >= Self.minimumHeadroom, let least = gains.min(), let most = gains.max()
-        else { return nil }
+        guard headroom >= Self.minimumHeadroom else { return nil }
+        var channel = GainMapMetadata.Channel()
         channel.minimum = max(Double(least), -Self.maximumGain)
         channel.maximum = min(Double(most), Self.maximumGain)
         var metadata = GainMapMetadata(channel)
         metadata.alternateHeadroom = headroom
-        return (metadata, samples(gains, channel, size))
-    }
-
-    private func samples(
-        _ gains: [Float], _ channel: GainMapMetadata.Channel, _ size: PixelSize
-    ) -> PixelBuffer {
         let minimum = Float(channel.minimum)
         let scale = 255 / max(Float(channel.maximum) - minimum, 1e-6)
         var result = MutablePixelBuffer(size: size, format: .rgb8)
-        let count = size.width * 3
         for y in 0..<size.height {
-            result.withMutableRow(y) { row in
-                for index in 0..<count {
-                    let sample = (gains[y * count + index] - minimum) * scale
-                    row[index] = UInt8(min(max(sample.rounded(), 0), 255))
+            if cancellation?.isCancelled == true { throw .cancelled }
+            fill(&row, alternate, base, y)
+            result.withMutableRow(y) { samples in
+                for (index, gain) in row.gains.enumerated() {
+                    samples[index] = UInt8(min(max(((gain - minimum) * scale).rounded(), 0), 255))
                 }
             }
         }
-        return result.finish()
+        return (metadata, result.finish())
+    }
+
+    /// Computes the gains of a row.
+    private func fill(
+        _ row: inout GainRow, _ alternate: PixelBuffer, _ base: PixelBuffer, _ y: Int
+    ) {
+        let offset = Float(GainMapMetadata.Channel().baseOffset)
+        reader.read(alternate.row(y), into: &row.colors)
+        base.row(y).withSamples16 { samples in
+            for (pixel, color) in row.colors.enumerated() {
+                for channel in 0..<3 {
+                    let wanted = max((color * rows[channel]).sum(), 0)
+                    let present = light[Int(samples[pixel * 3 + channel])]
+                    row.gains[pixel * 3 + channel] = log2((wanted + offset) / (present + offset))
+                }
+            }
+        }
+    }
+}
+
+/// The light of a row in HDR, and the logarithms of the gains of each channel.
+private struct GainRow {
+    var colors: [SIMD3<Float>]
+    var gains: [Float]
+
+    init(width: Int) {
+        colors = [SIMD3<Float>](repeating: .zero, count: width)
+        gains = [Float](repeating: 0, count: width * 3)
     }
 }

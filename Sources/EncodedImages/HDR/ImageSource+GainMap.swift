@@ -63,17 +63,16 @@ extension ImageSource {
             let converter = StandardRangeConverter(header.colorProfile),
             let maker = GainMapMaker(header.colorProfile)
         else { return nil }
-        let decoded = try decodedImage(
-            LightReader.options(options, for: header.colorProfile), cancellation: cancellation
-        ).image
-        let size = PixelSize(
-            width: (decoded.size.width + 1) / 2, height: (decoded.size.height + 1) / 2)
-        // Two images of 16 bits, and gains of 32.
-        try limits.check(.memoryByteCount, 4 * PixelBuffer.byteCount(of: size, .rgb16))
-        let alternate = decoded.resized(
-            SampleRegion(decoded.size), to: size, kernel: .triangle)
-        return try maker.map(
-            alternate, converter.converted(alternate), cancellation)
+        let whole = DecodePlan(header, options).resultSize
+        let size = PixelSize(width: (whole.width + 1) / 2, height: (whole.height + 1) / 2)
+        // The image in HDR, in SDR, and the map.
+        try limits.check(.memoryByteCount, 3 * PixelBuffer.byteCount(of: size, .rgb16))
+        var options = LightReader.options(options, for: header.colorProfile)
+        options.box = size
+        if options.mode == .fit { options.mode = .stretch }
+        options.allowsEnlarging = true
+        let alternate = try decodedImage(options, cancellation: cancellation).image
+        return try maker.map(alternate, converter.converted(alternate), cancellation)
     }
 
     /// Decodes the image as a display with headroom shows it: the base image with its gain map, or an
