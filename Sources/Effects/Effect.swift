@@ -63,6 +63,15 @@ public struct Effect: Sendable {
         return Effect(steps: steps + next.steps, identity: identity + "+" + next.identity)
     }
 
+    /// Whether the effect changes an image in `PixelFormat/yCbCr420` in its planes where it can: it only
+    /// extends the image by a blurred fill.
+    package var keepsYCbCr: Bool {
+        steps.allSatisfy { step in
+            guard case .extend(let extending) = step else { return false }
+            return extending.fill == .blurredImage
+        }
+    }
+
     /// Applies the effect to an image.
     ///
     /// - Parameters:

@@ -8,7 +8,8 @@ public struct Extension: Hashable, Sendable {
     public enum Fill: Hashable, Sendable {
         /// A colour, in the colour space of the image.
         case color(SRGBColor)
-        /// The image itself, enlarged to cover the box and blurred.
+        /// The image itself, enlarged to cover the box and blurred; the image is at even coordinates, or at
+        /// the edge.
         case blurredImage
     }
 
@@ -60,7 +61,13 @@ public struct Extension: Hashable, Sendable {
                 bottom: box.height - image.size.height - top, left: left, color: color)
             return Effect.pad(padding).applied(to: image, isCancelled: isCancelled)
         case .blurredImage:
-            let source = image.converted(to: image.format.withIntegerSamples)
+            // Between the edges, the image is at a sample of each plane, so that it can stay in planes.
+            let left = x < 1 ? left / 2 * 2 : left
+            let top = y < 1 ? top / 2 * 2 : top
+            let isAligned = left % 2 == 0 && top % 2 == 0
+            let source =
+                isAligned && image.format == .yCbCr420
+                ? image : image.converted(to: image.format.withIntegerSamples)
             guard let background = blurredCover(of: source, box, isCancelled) else { return nil }
             return source.format.hasAlpha
                 ? Effect.overlay(
@@ -79,15 +86,19 @@ public struct Extension: Hashable, Sendable {
         let geometry = ResizeGeometry(
             of: image.size, into: reduced, mode: .fill, enlarging: true)
         let sigma = Double(min(reduced.width, reduced.height)) / 20
+        let copy = image.resized(geometry.region, to: geometry.size, kernel: .triangle)
         return Effect.blur(sigma: max(sigma, 1)).applied(
-            to: image.resized(geometry.region, to: geometry.size, kernel: .triangle),
-            isCancelled: isCancelled
-        ).map { $0.resized(SampleRegion($0.size), to: box, kernel: .catmullRom) }
+            to: copy.convertedFromYCbCr(), isCancelled: isCancelled
+        ).map {
+            $0.converted(to: image.format).resized(
+                SampleRegion($0.size), to: box, kernel: .catmullRom)
+        }
     }
 }
 
 extension PixelBuffer {
-    /// Returns the image with a part replaced by an opaque image of the same format.
+    /// Returns the image with a part replaced by an opaque image of the same format, at a sample of each
+    /// plane.
     fileprivate func with(_ part: PixelBuffer, at place: (x: Int, y: Int)) -> PixelBuffer {
         var result = MutablePixelBuffer(self)
         result.copy(part, to: place)

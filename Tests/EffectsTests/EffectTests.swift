@@ -268,6 +268,28 @@ import Testing
         }
     }
 
+    @Test(
+        "extends luma and chroma in their planes, if the image is at a sample of each",
+        arguments: [
+            (PixelSize(width: 60, height: 40), 80, 0.5, 20),
+            (PixelSize(width: 61, height: 41), 81, 0.5, 20),
+            (PixelSize(width: 60, height: 40), 82, 0.5, 20),
+            (PixelSize(width: 60, height: 40), 81, 1, 41),
+        ])
+    func extendPlanes(_ size: PixelSize, _ boxHeight: Int, _ y: Double, _ top: Int) throws {
+        let image = TestImage.photograph(size).converted(to: .yCbCr420)
+        let box = PixelSize(width: 20, height: boxHeight)
+        let effect = Effect.extend(Extension(to: box, y: y, fill: .blurredImage))
+        #expect(effect.keepsYCbCr && !effect.then(.blur(sigma: 2)).keepsYCbCr)
+        let made = try #require(effect.applied(to: image))
+        #expect(made.format == (top % 2 == 0 ? .yCbCr420 : .rgb8))
+        let wanted = try #require(effect.applied(to: image.converted(to: .rgb8)))
+        #expect(PixelComparison(made.converted(to: .rgb8), wanted).meanDifference < 1.5)
+        guard made.format == .yCbCr420 else { return }
+        let place = PixelRect(x: 0, y: top, width: size.width, height: size.height)
+        #expect(made.cut(place).packedBytes == image.packedBytes)
+    }
+
     @Test("trims borders of the colour of the corner, or of another one")
     func trim() throws {
         let image = TestImage.make(PixelSize(width: 8, height: 6), .rgb8) { x, y, _ in

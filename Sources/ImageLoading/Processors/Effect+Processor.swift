@@ -5,6 +5,8 @@ public import EncodedImages
 public import Pixels
 
 extension Effect: ImageProcessor {
+    public var acceptsYCbCr: Bool { keepsYCbCr }
+
     public func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer {

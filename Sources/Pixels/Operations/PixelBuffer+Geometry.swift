@@ -113,16 +113,27 @@ extension PixelBuffer {
 }
 
 extension MutablePixelBuffer {
-    /// Copies an image into this one; both have the same single-plane format.
+    /// Copies an image into this one; both have the same format.
     ///
     /// - Parameters:
     ///   - image: the image to copy; it must fit at `place`.
-    ///   - place: the position of its top left corner, in pixels.
+    ///   - place: the position of its top left corner, in pixels; with subsampled planes, at a sample of
+    ///     each plane: in ``PixelFormat/yCbCr420`` at even coordinates.
     public mutating func copy(_ image: PixelBuffer, to place: (x: Int, y: Int)) {
         precondition(image.format == format, "the formats differ: \(image.format) and \(format)")
-        let start = place.x * format.bytesPerPixel
-        for y in 0..<image.size.height {
-            withMutableRow(place.y + y) { $0.copy(image.row(y), at: start) }
+        for index in 0..<format.planeCount {
+            let plane = format.plane(index)
+            precondition(
+                place.x % plane.horizontalSubsampling == 0
+                    && place.y % plane.verticalSubsampling == 0,
+                "\(place) is between two samples of plane \(index)")
+            let start = place.x / plane.horizontalSubsampling * plane.bytesPerPixel
+            let top = place.y / plane.verticalSubsampling
+            for y in 0..<image.layout(ofPlane: index).size.height {
+                withMutableRow(top + y, plane: index) {
+                    $0.copy(image.row(y, plane: index), at: start)
+                }
+            }
         }
     }
 }
