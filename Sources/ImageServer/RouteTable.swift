@@ -70,7 +70,7 @@ struct RouteTable: Sendable {
             LibraryRoute(
                 library: library, allowsMarks: s.allowsMarks, allowsSharing: s.links != nil,
                 pipeline: s.pipeline, queue: s.queues.folders, limiter: s.limiter,
-                maximumSide: s.grammar.maximumSide),
+                maximumSide: s.grammar.maximumSide, timeout: s.timeout),
             CoverRoute(
                 library: library, folders: s.folders, sheets: s.sheets, queues: s.queues,
                 limiter: s.limiter),

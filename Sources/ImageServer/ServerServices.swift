@@ -70,6 +70,8 @@ struct ServerServices: Sendable {
     let outgoing: OutgoingBytes
     let queues: WorkQueues
     let limiter: RateLimiter?
+    /// The maximum time until a response begins.
+    let timeout: Duration
     let pageGuard: PageGuard
     let metrics: PrometheusMetrics?
     let imgproxyKeys: ImgproxyKeys?
@@ -88,6 +90,7 @@ struct ServerServices: Sendable {
         outgoing = state.outgoing
         queues = state.queues
         limiter = state.limiter
+        timeout = configuration.requestTimeout
         metrics = configuration.metrics
         imgproxyKeys = configuration.imgproxy
         webSources = configuration.webSources

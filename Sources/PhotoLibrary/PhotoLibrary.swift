@@ -40,6 +40,7 @@ package final class PhotoLibrary: Sendable {
     private let queue = WorkQueue(width: 3, maximumWaitingCount: 1_024)
     private let state = Mutex(State())
     private let loading = Mutex<Task<Void, Never>?>(nil)
+    private let signal = ChangeSignal()
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     /// Distinguishes the generations of this process from those of others.
@@ -84,11 +85,15 @@ package final class PhotoLibrary: Sendable {
         if await starts.next() != nil {
             let indexer = LibraryIndexer(
                 source: source, store: store, queue: queue, apply: { [self] in apply($0) },
-                progress: { [self] progress in state.withLock { $0.progress = progress } })
+                progress: { [self] progress in
+                    state.withLock { $0.progress = progress }
+                    signal.notify()
+                })
             async let duplicates: Void = finder.run()
             await indexer.run(wakes, wake)
             await duplicates
         }
+        signal.finish()
         store.close()
         queue.stop()
     }
@@ -113,6 +118,7 @@ package final class PhotoLibrary: Sendable {
 
     private func apply(_ changes: [Timeline.Change]) {
         state.withLock { $0.timeline.apply(changes) }
+        signal.notify()
     }
 
     // MARK: Requests
@@ -136,6 +142,13 @@ package final class PhotoLibrary: Sendable {
                 isComplete: true, foundCount: timeline.count, readCount: timeline.count,
                 secondsLeft: nil, generation: generation)
         }
+    }
+
+    /// Waits until the status meets a condition, the task is cancelled, or the library ends.
+    package func wait(until isMet: @Sendable (LibraryStatus) -> Bool) async {
+        // Before the first check, so that no change is lost.
+        var changes = signal.changes().makeAsyncIterator()
+        while !isMet(status), await changes.next() != nil {}
     }
 
     /// The days of the timeline.

@@ -73,7 +73,7 @@ class ChangeChecks(GalleryChecks):
             held, name = [], quote(path.split("/")[-1])
             page.route(lambda url: name in url, lambda route: held.append(route))
             # The page does not know of the exchange.
-            page.route("**/-/library/status", lambda route: route.fulfill(body=status))
+            page.route("**/-/library/status*", lambda route: route.fulfill(body=status))
             page.goto(f"{server.url}/#all")
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 3")
             library.exchange(path, other)

@@ -211,6 +211,41 @@ import Testing
             ).status == 405)
     }
 
+    @Test("the status of a generation is sent after the next change")
+    func awaitedChange() async throws {
+        try photo("1.jpg", taken: "2019:07:01 10:00:00")
+        try await whileRunning { handler in
+            try await waitUntilComplete(1, handler)
+            let known = try await json("/-/library/status", handler)["generation"] as? String
+            let path = "/-/library/status?since=\(try #require(known))"
+            async let answer = gallery.request(.get, path, to: handler)
+            try photo("2.jpg", taken: "2019:07:02 10:00:00")
+            let status = try await answer.json()
+            #expect(status["generation"] as? String != known)
+            // An unknown generation is an earlier one.
+            let other = try await json("/-/library/status?since=other", handler)
+            #expect(other["generation"] as? String != known)
+        }
+    }
+
+    @Test("the status of a generation is sent without a change before the request times out")
+    func unchanged() async throws {
+        let store = try TemporaryFolder()
+        let gallery = try TestGallery {
+            $0.libraryDirectory = store.path
+            $0.requestTimeout = .seconds(4)
+        }
+        let handler = try gallery.server.requestHandler()
+        let status = try await gallery.request(.get, "/-/library/status", to: handler).json()
+        let known = try #require(status["generation"] as? String)
+        let start = ContinuousClock.now
+        let same = try await gallery.request(
+            .get, "/-/library/status?since=\(known)", to: handler)
+        #expect(same.status == 200)
+        #expect(try same.json()["generation"] as? String == known)
+        #expect(start.duration(to: .now) >= .seconds(1))
+    }
+
     @Test("covers show the newest images of folders and of those inside them")
     func covers() async throws {
         try photo("a/1.jpg", taken: "2019:07:01 10:00:00")

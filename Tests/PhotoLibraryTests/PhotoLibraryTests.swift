@@ -70,6 +70,42 @@ import Testing
         }
     }
 
+    @Test("a wait ends with a change, and with the library")
+    func waits() async throws {
+        let folder = try TestLibrary()
+        try folder.write("1.jpg")
+        let library = try folder.library()
+        let running = Task { await library.run() }
+        library.start()
+        try await library.settle(on: ["1.jpg"])
+        let generation = library.status.generation
+        async let changed: Void = library.wait { $0.generation != generation && $0.isComplete }
+        try folder.write("2.jpg")
+        await changed
+        #expect(try await library.paths().sorted() == ["1.jpg", "2.jpg"])
+        async let never: Void = library.wait { _ in false }
+        running.cancel()
+        await running.value
+        await never
+        // Also one that begins after the end.
+        await library.wait { _ in false }
+    }
+
+    @Test("a wait ends when its task is cancelled")
+    func cancelledWait() async throws {
+        let library = try TestLibrary().library()
+        let (checks, sink) = AsyncStream<Void>.makeStream()
+        let waiting = Task {
+            await library.wait { _ in
+                sink.yield()
+                return false
+            }
+        }
+        for await _ in checks { break }
+        waiting.cancel()
+        await waiting.value
+    }
+
     @Test("a folder that is replaced by another one of the same name")
     func replacedFolder() async throws {
         let folder = try TestLibrary()

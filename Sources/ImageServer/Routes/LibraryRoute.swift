@@ -14,6 +14,10 @@ internal import Placeholders
 struct LibraryRoute: Route {
     private static let maximumImageCount = 500
     private static let completionCount = 12
+    /// The longest wait for a change; proxies close connections after a minute without a response.
+    private static let longestWait = Duration.seconds(20)
+    /// The time for which a client does not hear of a change while more files are read.
+    private static let settlingTime = Duration.seconds(1)
     /// After the year 9999, and as far before 1970.
     private static let lastDay = 4_000_000
 
@@ -26,6 +30,8 @@ struct LibraryRoute: Route {
     let queue: FairQueue
     let limiter: RateLimiter?
     let maximumSide: Int
+    /// The maximum time until a response begins.
+    let timeout: Duration
 
     /// The routes read no image.
     var steps: RequestSteps { .standard.subtracting(.retry) }
@@ -44,6 +50,9 @@ struct LibraryRoute: Route {
     func response(to request: IncomingRequest) async throws -> Response {
         guard let page = Page(rawValue: request.segments[2]) else { throw ServerError.notFound }
         library.start()
+        if page == .status, let since = request.query("since").map(String.init) {
+            await waitForChange(since: since)
+        }
         var selection: ImageSelection?
         if case .images(let images) = request.permission {
             selection = images.selection
@@ -70,6 +79,21 @@ struct LibraryRoute: Route {
                         try await library.completions(
                             of: text("q", of: request), limit: Self.completionCount)))
             }
+        }
+    }
+
+    /// Waits until the library has another generation, at most for some time.
+    ///
+    /// Then until all files are read, so that a client fetches a change of several files once.
+    private func waitForChange(since generation: String) async {
+        let wait = min(Self.longestWait, timeout / 4)
+        // A deadline that has passed is no error, and a client that has hung up gets no response.
+        try? await withDeadline(wait) { [library] in
+            await library.wait { $0.generation != generation }
+        }
+        guard library.status.generation != generation else { return }
+        try? await withDeadline(min(Self.settlingTime, wait)) { [library] in
+            await library.wait { $0.isComplete }
         }
     }
 

@@ -66,6 +66,9 @@ static const uint8_t layout_js[] = {
 static const uint8_t library_controls_js[] = {
 #embed "../Gallery/library-controls.js"
 };
+static const uint8_t library_wait_js[] = {
+#embed "../Gallery/library-wait.js"
+};
 static const uint8_t library_css[] = {
 #embed "../Gallery/library.css"
 };
@@ -222,6 +225,7 @@ static const struct calotype_served_file gallery[] = {
     FILE("ladder.js", ladder_js),
     FILE("layout.js", layout_js),
     FILE("library-controls.js", library_controls_js),
+    FILE("library-wait.js", library_wait_js),
     FILE("library.css", library_css),
     FILE("library.js", library_js),
     FILE("login.css", login_css),

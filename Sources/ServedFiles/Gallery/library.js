@@ -8,12 +8,15 @@ import { encodePath } from "./routing.js";
 /**
  * Fetches the progress of the index; null when the server has none.
  *
+ * @param {string | null} since the generation from which the library must differ; the server waits for that
+ *   for some time
  * @returns {Promise<{state: "reading" | "complete", found: number, read: number,
  *   secondsLeft: number | null, generation: string, canMark: boolean, canShare: boolean,
  *   isSelection: boolean} | null>}
  */
-export async function fetchStatus(signal) {
-  const response = await fetch("/-/library/status", { cache: "no-cache", signal });
+export async function fetchStatus(signal, since = null) {
+  const query = since === null ? "" : `?${new URLSearchParams({ since })}`;
+  const response = await fetch(`/-/library/status${query}`, { cache: "no-cache", signal });
   if (response.status === 404) {
     await response.text();
     return null;

@@ -10,6 +10,7 @@ import { FolderView } from "./folder-view.js";
 import { FolderVisit } from "./folder-visit.js";
 import { ImageLoader } from "./image-loader.js";
 import { fetchStatus } from "./library.js";
+import { LibraryWait } from "./library-wait.js";
 import { LinksDialog } from "./links-dialog.js";
 import { LibraryControls } from "./library-controls.js";
 import { keepPage } from "./page-keeping.js";
@@ -50,7 +51,9 @@ class Gallery {
   #visit = null;
   #key = null;
   #scrollGoal = null;
-  #timer = 0;
+  #wait = new LibraryWait(() => this.#check());
+  // The generation of the library before the folder was checked last.
+  #generation = null;
 
   async start() {
     const parts = { grid: this.#grid, loader: this.#loader, viewer: this.#viewer };
@@ -65,7 +68,10 @@ class Gallery {
     this.#viewer.onClose = (index, listing) => this.#closed(index, listing);
     this.#search.onSearch = (query) => this.#searched(query);
     addEventListener("hashchange", () => this.#follow());
-    document.addEventListener("visibilitychange", () => this.#check());
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.#wait.end();
+      else this.#check();
+    });
     for (const type of ["wheel", "touchstart", "keydown"]) {
       addEventListener(type, () => (this.#scrollGoal = null), { passive: true });
     }
@@ -87,6 +93,7 @@ class Gallery {
     if (status === null) return false;
     document.documentElement.classList.add("has-library");
     markShared(status);
+    this.#generation = status.generation;
     this.#showCovers(status);
     this.#controls = new LibraryControls(document.querySelector("#grid"), this.#grid);
     this.#controls.onPlay = (images) => this.#play(images);
@@ -152,7 +159,7 @@ class Gallery {
 
   async #enter(route, offset) {
     this.#visit?.end();
-    clearTimeout(this.#timer);
+    this.#wait.end();
     this.#scrollGoal = offset;
     if (this.#viewer.isOpen) this.#viewer.close();
     for (const link of document.querySelectorAll("#views a")) {
@@ -263,29 +270,36 @@ class Gallery {
   }
 
   #checkLater() {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#check(), this.#visit.pollInterval);
+    if (document.hidden) return;
+    const visit = this.#visit;
+    const generation = visit instanceof FolderVisit ? this.#generation : visit.generation ?? null;
+    this.#wait.start(generation, visit.pollInterval);
   }
 
-  /** Updates covers and favourites of a folder. */
+  /** Updates covers and favourites of a folder; returns the generation of the library, null on an error. */
   async #checkLibrary() {
     try {
       const status = await fetchStatus();
-      if (status === null) return;
+      if (status === null) return null;
       this.#showCovers(status);
       const { folder } = parseHash(location.hash);
       if (status.canMark) await this.#controls.marks.refresh(folder, status.generation);
       this.#viewer.showMarks();
+      return status.generation;
     } catch {
       // Repeated with the next check.
+      return null;
     }
   }
 
   async #check() {
     const visit = this.#visit;
     if (visit === null || document.hidden) return;
+    // Before the listing, so that a change of both is not missed.
+    if (this.#controls !== null && visit instanceof FolderVisit) {
+      this.#generation = (await this.#checkLibrary()) ?? this.#generation;
+    }
     await visit.check();
-    if (this.#controls !== null && visit instanceof FolderVisit) await this.#checkLibrary();
     if (visit === this.#visit) this.#checkLater();
   }
 }

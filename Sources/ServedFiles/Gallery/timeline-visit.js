@@ -31,7 +31,17 @@ export class TimelineVisit {
 
   /** Milliseconds between checks; fewer before the first images are found. */
   get pollInterval() {
-    return this.#isReading && this.listing?.total === 0 ? 200 : 1000;
+    if (!this.#parts.grid.isResting || (this.#isReading && this.listing?.total === 0)) return 200;
+    return 1000;
+  }
+
+  /**
+   * The shown generation of the library, from which changes are awaited; null until there are images, and
+   * during scrolling, when changes are not shown.
+   */
+  get generation() {
+    const isWaiting = this.#parts.grid.isResting && this.listing !== null && this.listing.total > 0;
+    return isWaiting ? this.listing.generation : null;
   }
 
   get title() {

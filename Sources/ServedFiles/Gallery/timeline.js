@@ -169,14 +169,19 @@ export class Timeline {
     return this.#days.date.slice(newest, oldest + 1);
   }
 
-  /** Fetches the properties of the images of some days, up to a limit for each. */
+  /** Fetches the properties of the images of some days, newest first, up to a limit for each. */
   loadDays(dates) {
-    return Promise.all(dates.map((date) => {
+    // Adjacent days together, which takes fewer requests.
+    const ranges = [];
+    for (const date of dates) {
       const day = this.#days.dayAt(date);
-      if (this.#days.date[day] !== date) return null;
+      if (this.#days.date[day] !== date) continue;
       const [start, end] = this.#days.range(day);
-      return this.load(start, Math.min(end, start + MOST_LOADED));
-    }));
+      const last = ranges.at(-1);
+      if (last?.end === start) last.end = Math.min(end, start + MOST_LOADED);
+      else ranges.push({ start, end: Math.min(end, start + MOST_LOADED) });
+    }
+    return Promise.all(ranges.map(({ start, end }) => this.load(start, end)));
   }
 }
 
