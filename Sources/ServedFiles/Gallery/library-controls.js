@@ -96,7 +96,7 @@ export class LibraryControls {
       check.type = "button";
       heading.append(check);
     }
-    check.ariaLabel = t("selectDay", { day: listing.heading(section) });
+    check.ariaLabel = t("selectDay", { day: heading.firstElementChild.textContent });
     check.ariaPressed = this.selection.hasRange(first, end);
     check.onclick = () =>
       this.selection.setRange(first, end, !this.selection.hasRange(first, end));

@@ -31,6 +31,11 @@ export class PlaceholderPainter {
     this.#frame ||= requestAnimationFrame(() => this.#drawWaiting());
   }
 
+  /** Keeps the background as it is, for example because an image covers it. */
+  keep(element) {
+    this.#waiting.delete(element);
+  }
+
   /** Removes the background, for example below a transparent image. */
   clear(element) {
     this.#waiting.delete(element);

@@ -29,6 +29,8 @@ export class ScrollPace {
   current = Pace.RESTING;
   /** Whether the last movement was the first one after a rest. */
   isFirst = true;
+  /** The distance of the last movement, in screens. */
+  stride = 0;
   #moves = [];
   #offset = 0;
   #movedAt = -Infinity;
@@ -54,10 +56,11 @@ export class ScrollPace {
     this.#offset = offset;
     if (distance === 0) return;
     this.direction = Math.sign(distance);
+    this.stride = Math.abs(distance) / viewHeight;
     const gap = now - this.#movedAt;
     this.isFirst = gap >= WINDOW;
     this.#movedAt = now;
-    this.#moves.push({ time: now, screens: Math.abs(distance) / viewHeight });
+    this.#moves.push({ time: now, screens: this.stride });
     while (this.#moves[0].time <= now - WINDOW) this.#moves.shift();
     const screens = this.#moves.reduce((sum, move) => sum + move.screens, 0);
     this.#set(paceAt((screens / WINDOW) * 1000));

@@ -60,6 +60,8 @@ export class Sections {
 /** The sections of a timeline: months, which are minor ones of years. */
 export class TimelineSections {
   #timeline;
+  // Texts by month: one is needed in each frame that scrolls.
+  #labels = new Map();
 
   constructor(timeline) {
     this.#timeline = timeline;
@@ -67,7 +69,15 @@ export class TimelineSections {
 
   label(index) {
     const { days, total } = this.#timeline;
-    return total === 0 ? "" : monthText(secondsOf(days.date[days.dayOf(index)]));
+    if (total === 0) return "";
+    const date = days.date[days.dayOf(index)];
+    const month = date.slice(0, 7);
+    let label = this.#labels.get(month);
+    if (label === undefined) {
+      label = monthText(secondsOf(date));
+      this.#labels.set(month, label);
+    }
+    return label;
   }
 
   starts() {

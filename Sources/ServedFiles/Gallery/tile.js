@@ -222,6 +222,7 @@ export class Tile {
     this.element.classList.add("loaded");
     // An opaque image fades in over its placeholder, which would stay visible below a transparent one.
     if (parseThumbHash(this.#picture.placeholder ?? "")?.hasAlpha) this.#painter.clear(this.link);
+    else this.#painter.keep(this.link);
   }
 
   #replaceImage(image) {

@@ -300,9 +300,10 @@ export class VirtualGrid {
     else this.#pace.moved(view.top, view.height);
     if (offset !== this.#scrolledTo) this.onScroll();
     this.#scrolledTo = offset;
-    if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
     const wanted = this.#wanted(view);
     this.#removeUnwanted(wanted, spare);
+    // Only then, so that no tile is moved that leaves: fast scrolling changes the base in every frame.
+    if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
     this.#requestDetails();
     // In the order of the images, which is the reading order.
     let previous = null;
@@ -376,8 +377,7 @@ export class VirtualGrid {
     let first;
     let end;
     for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
-      // During fast scrolling nothing is loaded, and tiles outside the window would leave before use.
-      const reach = this.#pace.current === Pace.FLYING ? 0.2 : screens;
+      const reach = this.#pace.current === Pace.FLYING ? this.#flyingReach : screens;
       const ahead = view.height * reach * 1.3;
       const behind = view.height * reach * 0.7;
       const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
@@ -392,6 +392,11 @@ export class VirtualGrid {
     for (let index = first; index < end; index += 1) wanted.add(index);
     if (focused >= end && focused < layout.w.length) wanted.add(focused);
     return wanted;
+  }
+
+  /** During fast scrolling nothing is loaded, and tiles outside the window would leave before use. */
+  get #flyingReach() {
+    return this.#pace.stride < 1 ? 0.2 : 0;
   }
 
   #focusedTile() {
