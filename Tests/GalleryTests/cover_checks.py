@@ -2,13 +2,24 @@
 """The covers of folders."""
 
 import io
+import statistics
 
 from PIL import Image
 
+from calotype_server import CheckedServer
 from gallery_checks import GalleryChecks
 from gallery_driver import GalleryPage, start_synthetic_server
+from small_photos import small_photos
 
 FOLDERS = 200
+MOST_MILLISECONDS = 400
+
+# Fetches and decodes sheets of covers as the page does; returns the milliseconds.
+LOAD = """async (urls) => {
+  const start = performance.now();
+  await Promise.all(urls.map((url) => Object.assign(new Image(), { src: url }).decode()));
+  return performance.now() - start;
+}"""
 
 # The backgrounds of all covers.
 COVERS = """() => [...document.querySelectorAll("#cards .cover")].map((cover) => {
@@ -48,6 +59,52 @@ class CoverChecks(GalleryChecks):
             self.check_late(gallery)
             self.check_quiet(gallery, "covers")
             gallery.close()
+
+    def test_server_covers(self, request, tmp_path):
+        """The time of the covers of a folder whose covers the server has made before."""
+        program = request.config.getoption("--calotype")
+        if not program:
+            self.skip("--calotype is required")
+        photos = small_photos(4 * FOLDERS)
+        for number, photo in enumerate(photos):
+            folder = tmp_path / f"photos/folder {number // 4:03}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{number % 4}.jpg").write_bytes(photo)
+        with CheckedServer(program, tmp_path / "photos", tmp_path / "cache") as server:
+            gallery = GalleryPage(self.browser, server.url)
+            # Interception by the driver would take longer than the server.
+            gallery.page.unroute_all()
+            gallery.page.goto(f"{server.url}/#/")
+            gallery.wait("async () => (await (await fetch('/-/library/status')).json()).state === 'complete'")
+            # Now the covers are those of all images.
+            gallery.page.reload()
+            asked = self.ask_for_all(gallery)
+            self.check(f"covers: {FOLDERS} folders of the server take at most 3 requests", len(asked) <= 3, f"{len(asked)}")
+            gallery.close()
+            times = []
+            for _ in range(5):
+                # Without the cache of a browser, which would only ask whether they have changed.
+                gallery = GalleryPage(self.browser, server.url)
+                gallery.page.unroute_all()
+                gallery.page.goto(f"{server.url}/-/gallery/icon.svg")
+                times.append(gallery.page.evaluate(LOAD, asked))
+                gallery.close()
+        self.check(
+            f"covers: those of {FOLDERS} folders are shown within {MOST_MILLISECONDS} ms",
+            statistics.median(times) <= MOST_MILLISECONDS or not self.is_quiet,
+            "again and again: " + ", ".join(f"{time:.0f}" for time in times) + " ms")
+
+    def ask_for_all(self, gallery):
+        """Shows the covers of all folders; returns the URLs of their sheets."""
+        page = gallery.page
+        asked = []
+        page.on("request", lambda r: asked.append(r.url) if "/covers/" in r.url else None)
+        gallery.wait(f"() => ({COVERS})()[0]?.image.includes('/covers/')")
+        page.click("#more-folders")
+        for index in (FOLDERS // 3, FOLDERS // 2, FOLDERS - 1):
+            page.locator("#cards li").nth(index).scroll_into_view_if_needed()
+            gallery.wait(f"(index) => ({COVERS})()[index].image !== 'none'", index)
+        return asked
 
     def check_refresh(self, gallery):
         """After a change of the library, covers are replaced without a change of the focus."""
