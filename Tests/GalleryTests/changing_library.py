@@ -43,6 +43,8 @@ class ChangingLibrary:
         # All numbers that a path has had.
         self.numbers = defaultdict(set)
         self.times = set()
+        # The names of files that were written under their own names, and incomplete for a moment.
+        self.written_in_place = set()
         self.next_number = 0
         self.next_name = 0
         self.change_count = 0
@@ -146,6 +148,8 @@ class ChangingLibrary:
         return self.random.choice(list(self.images))
 
     def write(self, path, number, seconds):
+        if not path.name.startswith("."):
+            self.written_in_place.add(path.name)
         path.write_bytes(png(number))
         os.utime(path, (seconds, seconds))
 
