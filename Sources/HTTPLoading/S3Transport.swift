@@ -41,8 +41,9 @@ public struct S3Transport: HTTPTransport {
     /// - Parameters:
     ///   - transport: sends the requests.
     ///   - endpoint: the URL of the object store; requests to other servers are not signed.
-    ///   - buckets: the buckets for which requests are signed, `nil` for all; other requests to the
-    ///     store are sent without a signature, those after redirects included.
+    ///   - buckets: the buckets for whose objects requests are signed, `nil` for all requests; other requests
+    ///     to the store are sent without a signature, those after redirects included. Queries are sent as they
+    ///     are: percent-encoded, and sorted by name.
     ///   - region: the region, such as `eu-central-1`.
     ///   - credentials: the access key.
     public init(
@@ -97,9 +98,9 @@ public struct S3Transport: HTTPTransport {
 
     /// Returns whether a URL is that of an object in a signed bucket.
     private func isSigned(_ url: HTTPURL) -> Bool {
+        guard let buckets else { return true }
         // Only paths without a query are signed; a query could list a bucket.
         guard !url.path.contains("?") else { return false }
-        guard let buckets else { return true }
         let parts = url.path.dropFirst().split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[1].isEmpty && buckets.contains(String(parts[0]))
@@ -124,8 +125,12 @@ public struct S3Transport: HTTPTransport {
         }
         let names = fields.keys.sorted()
         let signedNames = names.joined(separator: ";")
-        // The URL of an object has no query.
-        var lines = [request.method.rawValue, request.path ?? "/", ""]
+        let parts = (request.path ?? "/").split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        // The caller percent-encodes the query, and sorts it by name.
+        var lines = [
+            request.method.rawValue, String(parts[0]), parts.count > 1 ? String(parts[1]) : "",
+        ]
         for name in names { lines.append("\(name):\(fields[name] ?? "")") }
         lines += ["", signedNames, fields["x-amz-content-sha256"] ?? ""]
         let day = String(time.prefix(8))

@@ -112,6 +112,26 @@ private final class NotingTransport: HTTPTransport {
                 + "Signature=08fb7e1899a344740f07b7c93e840644c17cf9e85b8eb0e386e88f3160d0c676")
     }
 
+    @Test("for a list of keys is signed like that of botocore 1.44.8") func query() async throws {
+        let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
+        let transport = S3Transport(
+            noting, try HTTPURL("https://s3.example.org"), nil, "us-east-1",
+            .init(
+                keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+        ) { time }
+        let request = HTTPRequest(
+            method: .get, scheme: "https", authority: "s3.example.org",
+            path: "/results?list-type=2&prefix=renditions%2Fv8%2F0123%2F")
+        await #expect(throws: LoadError.cancelled) { _ = try await transport.send(request) }
+        let sent = try #require(noting.requests.last)
+        #expect(sent.path == request.path)
+        #expect(
+            sent.headerFields[.authorization] == "AWS4-HMAC-SHA256 "
+                + "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+                + "SignedHeaders=host;x-amz-content-sha256;x-amz-date, "
+                + "Signature=45591bffa4629042e8c0279d723b70864aaf9da02c5171e7f4862cf56bb1713d")
+    }
+
     @Test(
         "is signed for the served buckets only",
         arguments: [
