@@ -21,7 +21,7 @@ photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
     abigail-tools curl gir1.2-gdkpixbuf-2.0 libgdk-pixbuf-2.0-dev libjpeg-turbo-progs libpoppler-glib8 libturbojpeg0 openssl
-    pkg-config python3-dev python3-gi python3-venv
+    pkg-config python3-dev python3-gi python3-venv redis-server
 )
 # The package name differs on Ubuntu; any installed Chromium is sufficient.
 if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null; then

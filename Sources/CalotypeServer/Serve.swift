@@ -72,6 +72,7 @@ struct Serve: AsyncParsableCommand {
                                        the same for imgproxy URLs
               CALOTYPE_PURGE_TOKENS    comma-separated bearer tokens that authorize DELETE \
             requests, which purge all renditions of an image
+              CALOTYPE_REDIS_PASSWORD  the password of --redis
             """)
 
     @Argument(help: "The folder of images.", completion: .directory)
@@ -158,7 +159,10 @@ struct Serve: AsyncParsableCommand {
         defer { sandbox?.close() }
         try logMissingLayers(of: sandbox, logger)
         let web = try webAccess()
-        let results = try resultAccess(logger)
+        configuration.redis = try serving.redisAddress(environment(ServingArguments.secrets)).map {
+            RedisClient($0, logger: logger)
+        }
+        let results = try resultAccess(configuration.redis, logger)
         let result: Result<Void, ExitCode>
         do throws(ExitCode) {
             result = .success(try await serve(configuration, codecs, web, results, logger))

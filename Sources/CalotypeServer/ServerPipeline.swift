@@ -103,7 +103,7 @@ extension Serve {
     /// The access to the bucket of renditions; `nil` if none is configured.
     ///
     /// The operator chose its endpoint, so that its addresses need not be public.
-    func resultAccess(_ logger: Logger) throws -> ResultAccess? {
+    func resultAccess(_ redis: RedisClient?, _ logger: Logger) throws -> ResultAccess? {
         guard let url = try serving.resultURL(),
             let credentials = try serving.credentials(environment(ServingArguments.secrets))
         else { return nil }
@@ -115,7 +115,8 @@ extension Serve {
         limits.byteCount = memoryPlan.bucketByteCount
         return ResultAccess(
             transport: transport,
-            bucket: RenditionBucket(signing, url: url, limits: limits, logger: logger))
+            bucket: RenditionBucket(
+                signing, url: url, limits: limits, redis: redis, logger: logger))
     }
 
     /// The output of `--check-config`.

@@ -12,7 +12,8 @@ struct ServingArguments: ParsableArguments {
     /// The environment variables of secrets, which must not appear in a process list.
     static let secrets = [
         "CALOTYPE_SIGNATURE_KEYS", "CALOTYPE_IMGPROXY_KEYS", "CALOTYPE_IMGPROXY_SALT",
-        "CALOTYPE_PURGE_TOKENS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+        "CALOTYPE_PURGE_TOKENS", "CALOTYPE_REDIS_PASSWORD", "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
     ]
 
     @Option(
@@ -169,6 +170,14 @@ struct ServingArguments: ParsableArguments {
     var rateLimit: Double?
 
     @Option(
+        help: """
+            The Redis server of several servers, HOST:PORT or redis://USER@HOST:PORT/DATABASE: --rate-limit \
+            counts over all of them, a purge reaches all of them, and with --result-bucket only one of them \
+            makes a rendition. Each works alone while Redis does not answer.
+            """)
+    var redis: String?
+
+    @Option(
         name: .customLong("allow-origin"),
         help: """
             An origin whose web pages may read responses, such as https://viewer.example, or * for \
@@ -277,6 +286,7 @@ struct ServingArguments: ParsableArguments {
         _ = try addressGuard()
         _ = try webSources()
         _ = try resultURL()
+        _ = try redisAddress([:])
     }
 
     /// Copies the options and secrets to the server's configuration.
@@ -381,6 +391,22 @@ struct ServingArguments: ParsableArguments {
         }
         return url
         #endif
+    }
+
+    /// The Redis server that several servers share; `nil` for none.
+    ///
+    /// - Throws: `ValidationError` for an invalid address.
+    func redisAddress(_ secrets: [String: String]) throws -> RedisAddress? {
+        guard let redis else { return nil }
+        do throws(RedisError) {
+            var address = try RedisAddress(redis)
+            if let password = secrets["CALOTYPE_REDIS_PASSWORD"], !password.isEmpty {
+                address.password = password
+            }
+            return address
+        } catch {
+            throw ValidationError("invalid --redis: \(error)")
+        }
     }
 
     private static let bucketBytes = Set(

@@ -127,6 +127,10 @@ public struct ImageServer: Sendable {
         if logger.logLevel > .debug { logger.logLevel = .critical }
         let parts = try parts()
         var services = try services(requestHandler(parts), logger, onListening)
+        if let redis = configuration.redis {
+            // First, since services stop in the reverse order.
+            services.insert(RedisService(redis: redis, purging: parts.purging), at: 0)
+        }
         if let library = parts.library { services.append(LibraryService(library: library)) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: signals, logger: logger)

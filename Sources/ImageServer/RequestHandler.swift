@@ -16,7 +16,7 @@ struct RequestHandler: Sendable {
     let routes: RouteTable
     let admission: RequestAdmission
     let connections: OpenConnections
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     /// The maximum time until a response begins.
     let timeout: Duration
     let hot: HotRenditions
@@ -155,7 +155,7 @@ struct RequestHandler: Sendable {
         if steps.contains(.cors), request.method == .options {
             return withCORSHeaders(.corsPreflight, head)
         }
-        if steps.contains(.rateLimit) { try limiter?.take(request.client.name) }
+        if steps.contains(.rateLimit) { try await limiter?.take(request.client.name) }
         var response: Response
         if steps.contains(.deadline) {
             response = try await withDeadline(timeout) { [request] in

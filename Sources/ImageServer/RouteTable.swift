@@ -57,8 +57,7 @@ struct RouteTable: Sendable {
         if !s.purgeTokens.isEmpty {
             routes.append(
                 PurgeRoute(
-                    originals: s.originals, pipeline: s.pipeline, tiles: s.tiles.images,
-                    hot: s.hot, grammar: s.grammar, tokens: s.purgeTokens,
+                    purging: s.purging, grammar: s.grammar, tokens: s.purgeTokens,
                     hasImgproxy: s.imgproxyKeys != nil, prefixes: Set(routes.compactMap(\.prefix))))
         }
         self.routes = routes

@@ -70,6 +70,8 @@ extension ImageServer {
         /// The bearer tokens that authorize `DELETE` requests, which purge all data derived from an
         /// original; without tokens, purging is disabled.
         public var purgeTokens: [String] = []
+        /// Where servers share rates and purges; `nil` for a server that works alone.
+        public var redis: RedisClient?
         /// The maximum number of image requests per second of one client; `nil` for no limit.
         public var clientRate: Double?
         /// The number of attempts to log in that each client may make per second, after five at

@@ -12,7 +12,7 @@ struct ServerState: Sendable {
     let tileImages: TileImages
     /// The part of the pipeline's memory budget that sprite sheets may use.
     let sheetMemory: MemoryBudget
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     let hot: HotRenditions
     let connections: OpenConnections
     let outgoing: OutgoingBytes
@@ -27,7 +27,7 @@ struct ServerState: Sendable {
             pipeline, store: configuration.tileStore, byteLimit: configuration.tileByteLimit)
         sheetMemory = MemoryBudget(byteLimit: pipeline.budget.byteLimit / 4)
         limiter = configuration.clientRate.map {
-            RateLimiter(rate: $0, burst: max(1, Int($0 * 10)))
+            ClientRateLimit(rate: $0, sharedIn: configuration.redis)
         }
         loginAttempts = RateLimiter(rate: configuration.loginRate, burst: 5)
         hot = HotRenditions(
@@ -69,7 +69,7 @@ struct ServerServices: Sendable {
     let hot: HotRenditions
     let outgoing: OutgoingBytes
     let queues: WorkQueues
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     /// The maximum time until a response begins.
     let timeout: Duration
     let pageGuard: PageGuard
@@ -78,6 +78,7 @@ struct ServerServices: Sendable {
     let webSources: WebSources?
     let publicURL: String?
     let purgeTokens: [String]
+    let purging: Purging
 
     /// - Throws: ``ServerError`` if the folder does not exist, or a preset or device is invalid.
     init(
@@ -135,6 +136,9 @@ struct ServerServices: Sendable {
                 negotiation: negotiation)
         }
         tiles = TileResponder(originals: originals, images: state.tileImages)
+        purging = Purging(
+            originals: originals, pipeline: state.pipeline, tiles: state.tileImages, hot: hot,
+            redis: configuration.redis, logger: logger)
         sheets = SpriteSheets(
             pipeline: pipeline, memory: state.sheetMemory, formats: grammar.formats,
             maximumSide: grammar.maximumSide)

@@ -126,6 +126,8 @@ import Testing
             (#"{"requestTimeout": 0}"#, [], 64, "0.001 to 86400"),
             (#"{"socket": "/nowhere/at/all", "requestTimeout": 2.5}"#, [], 0, ""),
             (#"{"animationMegapixels": -1}"#, [], 64, "0 to 1000000"),
+            (#"{"redis": "redis://:secret@cache/2"}"#, [], 0, ""),
+            (#"{"redis": "cache:99999"}"#, [], 64, "invalid --redis: invalid port: 99999"),
             (#"{"prot": 80}"#, [], 64, "unknown setting: prot"),
         ])
     func check(json: String, more: [String], code: Int32, complaint: String) async throws {

@@ -3,6 +3,7 @@
 import HTTPCaching
 import HTTPTypes
 import ImageLoading
+import ImageTesting
 import LoadScheduling
 import Logging
 import Pixels
@@ -33,7 +34,20 @@ private final class MemoryBucket: HTTPTransport {
     var objects: [String: Object] { state.withLock { $0.objects } }
 
     func send(_ request: HTTPRequest) async throws(LoadError) -> HTTPTransportResponse {
-        try await respond(request) { object in
+        let path = request.path ?? ""
+        if let list = path.firstRange(of: "?list-type=2&prefix=") {
+            let prefix = path[list.upperBound...].replacing("%2F", with: "/")
+            let keys = objects.keys.filter { $0.hasPrefix("/results/\(prefix)") }
+                .prefix(1_000).map { "<Contents><Key>\($0.dropFirst(9))</Key></Contents>" }
+            return try await respond(request) { _ in
+                (200, [:], Array("<ListBucketResult>\(keys.joined())</ListBucketResult>".utf8))
+            }
+        }
+        return try await respond(request) { object in
+            if request.method == .delete {
+                object = nil
+                return (204, [:], [])
+            }
             guard let object else { return (404, [:], []) }
             return (200, object.fields, object.bytes)
         }
@@ -92,7 +106,7 @@ private final class MemoryBucket: HTTPTransport {
     private let original = OriginalVersion("/photos/été.jpg", version: "3")
 
     private func bucket(
-        _ change: (inout RenditionBucket.Limits) -> Void = { _ in }
+        redis: RedisClient? = nil, _ change: (inout RenditionBucket.Limits) -> Void = { _ in }
     ) throws -> RenditionBucket {
         var limits = RenditionBucket.Limits()
         // No test depends on the time of the machine, except where it waits for a timeout.
@@ -100,7 +114,7 @@ private final class MemoryBucket: HTTPTransport {
         change(&limits)
         return RenditionBucket(
             store, url: try HTTPURL("https://s3.example/results/renditions"), limits: limits,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            redis: redis, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private func key(_ request: String = "box=400x400") -> RenditionKey {
@@ -211,5 +225,101 @@ private final class MemoryBucket: HTTPTransport {
         for number in 0..<5 { bucket.insert(rendition(), for: key("\(number)")) }
         while store.requests.count < 2 { await Task.yield() }
         #expect(store.requests.count == 2)
+    }
+
+    @Test("has nothing of an original that has been purged, and everything of others")
+    func removal() async throws {
+        let bucket = try bucket()
+        let other = RenditionKey(OriginalVersion("/photos/a.jpg", version: "3"), request: "")
+        for number in 0..<3 { bucket.insert(rendition(), for: key("\(number)")) }
+        bucket.insert(rendition(), for: other)
+        await eventually { store.objects.count == 4 }
+        try await bucket.removeAll(of: "/photos/été.jpg")
+        #expect(store.objects.count == 1)
+        #expect(store.requests.contains { $0.path?.hasPrefix("/results?list-type=2") == true })
+        #expect(await bucket.rendition(for: other)?.bytes == rendition().bytes)
+        #expect(await bucket.rendition(for: key("0")) == nil)
+    }
+
+    @Test("reports a purge that the store refuses", arguments: [403, 500])
+    func refusedRemoval(status: Int) async throws {
+        let bucket = try bucket { $0.pause = .seconds(600) }
+        _ = await fill(bucket)
+        store.state.withLock { $0.status = status }
+        for _ in 0..<3 {
+            await #expect(throws: LoadError.self) {
+                try await bucket.removeAll(of: "/photos/été.jpg")
+            }
+        }
+        store.state.withLock { $0.status = 0 }
+        #expect(store.objects.count == 1)
+        // Lookups do not pause.
+        #expect(await bucket.rendition(for: key()) == rendition())
+    }
+
+    @Test("does not write what waits when its original is purged") func droppedWrites() async throws
+    {
+        store.state.withLock { $0.isStuck = true }
+        let bucket = try bucket {
+            $0.writeCount = 1
+            $0.writeTimeout = .milliseconds(200)
+            $0.byteCount = 250
+        }
+        // The first is being written, until its timeout.
+        bucket.insert(rendition(), for: key("0"))
+        await eventually { store.requests.count == 1 }
+        bucket.insert(rendition(), for: key("1"))
+        bucket.dropWaiting(of: "/photos/été.jpg")
+        store.state.withLock { $0.isStuck = false }
+        // There is room again.
+        let other = RenditionKey(OriginalVersion("/photos/a.jpg", version: "3"), request: "")
+        bucket.insert(rendition(), for: other)
+        await eventually { !store.objects.isEmpty }
+        #expect(
+            store.objects.keys.first == "/results/renditions/\(BucketObject(other).name)")
+    }
+
+    @Test("returns what another server is making, once that has been written")
+    func waiting() async throws {
+        let locks = FakeLocks()
+        let server = try await FakeRedis { $0[0] == "EVAL" ? locks.answer($0) : .reply("") }
+        try await server.withClient { first in
+            try await server.withClient { second in
+                await eventually { first.isConnected && second.isConnected }
+                let (one, other) = (try bucket(redis: first), try bucket(redis: second))
+                #expect(await one.rendition(for: key()) == nil)
+                async let found = other.rendition(for: key())
+                await eventually { server.commands.count { $0[0] == "EVAL" } > 5 }
+                one.insert(rendition(), for: key())
+                one.endMaking(of: key())
+                #expect(await found == rendition())
+                other.endMaking(of: key())
+                #expect(Array(locks.values.values) == ["written"])
+            }
+        }
+        try await server.close()
+    }
+
+    @Test("lets another server make what one has not made", arguments: [true, false])
+    func givingUp(isDropped: Bool) async throws {
+        let locks = FakeLocks()
+        let server = try await FakeRedis { $0[0] == "EVAL" ? locks.answer($0) : .reply("") }
+        try await server.withClient { first in
+            try await server.withClient { second in
+                await eventually { first.isConnected && second.isConnected }
+                let one = try bucket(redis: first) { $0.byteCount = isDropped ? 1 : 250 }
+                let other = try bucket(redis: second)
+                #expect(await one.rendition(for: key()) == nil)
+                async let found = other.rendition(for: key())
+                await eventually { server.commands.count { $0[0] == "EVAL" } > 5 }
+                if isDropped { one.insert(rendition(), for: key()) }
+                one.endMaking(of: key())
+                #expect(await found == nil)
+                #expect(Array(locks.values.values) == [second.token])
+                other.endMaking(of: key())
+                await eventually { locks.values.isEmpty }
+            }
+        }
+        try await server.close()
     }
 }

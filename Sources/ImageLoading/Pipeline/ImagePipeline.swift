@@ -286,7 +286,18 @@ public final class ImagePipeline: Sendable {
         if let file = resources.files.remove(path) { memory.removeAll(of: .file(file)) }
     }
 
-    /// Removes all images, renditions and facts of all versions of a file.
+    /// Removes all renditions of all versions of a file from ``Configuration/sharedStore``.
+    ///
+    /// - Parameter path: as in ``FileIdentity/path``.
+    /// - Throws: `LoadError` if some may be left.
+    public func removeShared(of path: String) async throws(LoadError) {
+        try admission.enter()
+        defer { admission.leave() }
+        try await resources.sharedStore?.removeAll(of: path)
+    }
+
+    /// Removes all images, renditions and facts of all versions of a file, except from
+    /// ``Configuration/sharedStore``.
     ///
     /// - Parameter path: as in ``FileIdentity/path``.
     /// - Throws: `LoadError`.
@@ -294,6 +305,7 @@ public final class ImagePipeline: Sendable {
         try admission.enter()
         defer { admission.leave() }
         removeFromMemory(path)
+        resources.sharedStore?.dropWaiting(of: path)
         try await queues.lookups.run(.visible) { [store = resources.store] in
             store?.removeAll(of: path)
         }

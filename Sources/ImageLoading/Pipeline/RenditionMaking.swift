@@ -76,7 +76,18 @@ final class RenditionMaking: Sendable {
             resources.metrics.countStoreHit()
             return found
         }
-        if let found = try await shared(request, urgency, story) { return found }
+        guard let sharedKey = sharedKey(request) else {
+            return try await made(request, urgency, story)
+        }
+        defer { resources.sharedStore?.endMaking(of: sharedKey) }
+        if let found = try await shared(sharedKey, urgency, story) { return found }
+        return try await made(request, urgency, story)
+    }
+
+    /// Makes a rendition and stores it; equal requests share the work.
+    private func made(
+        _ request: RenditionRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?
+    ) async throws(LoadError) -> Rendition {
         let base = try await base(of: request, urgency, story)
         let key = RenditionKey(base.original, request)
         return try await loads.value(
@@ -102,14 +113,18 @@ final class RenditionMaking: Sendable {
         }
     }
 
-    /// Returns the rendition of a file from the shared store, if there is one; equal requests share a lookup.
-    private func shared(
-        _ request: RenditionRequest, _ urgency: PriorityHandle, _ story: LoadMetrics?
-    ) async throws(LoadError) -> Rendition? {
+    /// Returns the key under which the shared store may have the rendition; `nil` if it is not used.
+    private func sharedKey(_ request: RenditionRequest) -> RenditionKey? {
         guard resources.sharedStore != nil, let file = request.image.fileIdentity,
             resources.policy != .originals, request.image.storeUse.contains(.reads)
         else { return nil }
-        let key = RenditionKey(OriginalVersion(file), request)
+        return RenditionKey(OriginalVersion(file), request)
+    }
+
+    /// Returns a rendition from the shared store, if there is one; equal requests share a lookup.
+    private func shared(
+        _ key: RenditionKey, _ urgency: PriorityHandle, _ story: LoadMetrics?
+    ) async throws(LoadError) -> Rendition? {
         let found = try await lookups.value(
             for: key,
             Lookups.Consumer(urgency: urgency, storePermission: { [] }, story: story)

@@ -19,9 +19,15 @@ struct BucketObject: Sendable {
         text = [version, key.original.name, key.original.version, key.request]
             .joined(separator: "\0")
         original = key.original
-        let folder = MessageDigest(sha256: Array(key.original.name.utf8)).hexadecimal.prefix(32)
-        let file = MessageDigest(sha256: Array(text.utf8)).hexadecimal
-        name = "v\(version)/\(folder)/\(file)"
+        name =
+            Self.folder(of: key.original.name)
+            + MessageDigest(sha256: Array(text.utf8)).hexadecimal
+    }
+
+    /// Returns the common prefix of the keys of all renditions of an original, with a slash at the end.
+    static func folder(of name: String) -> String {
+        let digest = MessageDigest(sha256: Array(name.utf8)).hexadecimal.prefix(32)
+        return "v\(RenditionStore.version)/\(digest)/"
     }
 
     /// Returns the headers of the object of a rendition: its media type, its size and its digest.

@@ -18,6 +18,9 @@ internal import Synchronization
 /// what does not fit is dropped. Every object contains a digest, so that a damaged, truncated or exchanged
 /// object is not a rendition.
 ///
+/// With Redis, a server that is about to make a rendition has a lock until the object is written, and other
+/// servers wait for it for a bounded time.
+///
 /// Lock: every operation is short and never awaits.
 public final class RenditionBucket: SharedRenditionStoring {
     /// The limits of a bucket.
@@ -40,8 +43,20 @@ public final class RenditionBucket: SharedRenditionStoring {
         public init() {}
     }
 
+    /// A rendition that waits to be written.
+    private struct Write {
+        let object: BucketObject
+        let rendition: Rendition
+        /// Whether this server has the lock of the rendition.
+        let isLocked: Bool
+    }
+
+    private enum Lookup {
+        case found(Rendition), missing, failed
+    }
+
     private struct State {
-        var waiting: [(RenditionKey, Rendition)] = []
+        var waiting: [Write] = []
         /// The number of bytes that are being read, or wait to be written or are being written.
         var byteCount = 0
         var writerCount = 0
@@ -57,11 +72,12 @@ public final class RenditionBucket: SharedRenditionStoring {
         }
     }
 
-    private let transport: any HTTPTransport
-    private let url: HTTPURL
-    private let limits: Limits
+    let transport: any HTTPTransport
+    let url: HTTPURL
+    let limits: Limits
+    private let locks: RenditionLocks?
     private let logger: Logger
-    private let metrics = BucketMetrics()
+    let metrics = BucketMetrics()
     private let state = Mutex(State())
     private let clock = ContinuousClock()
 
@@ -71,66 +87,107 @@ public final class RenditionBucket: SharedRenditionStoring {
     ///   - transport: signs and sends the requests.
     ///   - url: the URL of the bucket, with a prefix of keys if there is one, without a slash at the end.
     ///   - limits: the limits of time and memory.
+    ///   - redis: where the servers lock renditions that they make; `nil` for no locks.
     ///   - logger: receives the first of several failures as a warning.
     public init(
-        _ transport: any HTTPTransport, url: HTTPURL, limits: Limits = Limits(), logger: Logger
+        _ transport: any HTTPTransport, url: HTTPURL, limits: Limits = Limits(),
+        redis: RedisClient? = nil, logger: Logger
     ) {
         self.transport = transport
         self.url = url
         self.limits = limits
+        locks = redis.map { RenditionLocks($0) }
         self.logger = logger
     }
 
     public func rendition(for key: RenditionKey) async -> Rendition? {
-        guard !isPaused else { return nil }
         let object = BucketObject(key)
+        switch await lookUp(object) {
+        case .found(let rendition): return rendition
+        case .failed: return nil
+        case .missing: break
+        }
+        guard let locks, await locks.take(object.name) == .lookUp,
+            case .found(let rendition) = await lookUp(object)
+        else { return nil }
+        return rendition
+    }
+
+    private func lookUp(_ object: BucketObject) async -> Lookup {
+        guard !isPaused else { return .failed }
         do {
             let found = try await withDeadline(limits.lookupTimeout) { [self] in
                 try await self.object(object)
             }
             succeeded()
             if found == nil { metrics.misses.increment() } else { metrics.hits.increment() }
-            return found
+            return found.map { .found($0) } ?? .missing
         } catch {
             if !Task.isCancelled { failed(error) }
-            return nil
+            return .failed
         }
+    }
+
+    public func endMaking(of key: RenditionKey) {
+        let name = BucketObject(key).name
+        // Nothing was inserted.
+        if let locks, locks.handOver(name) { locks.release(name, isWritten: false) }
     }
 
     public func insert(_ rendition: Rendition, for key: RenditionKey) {
         let byteCount = rendition.bytes.count
+        let object = BucketObject(key)
+        let write = Write(
+            object: object, rendition: rendition,
+            isLocked: locks?.handOver(object.name) ?? false)
         let (isQueued, needsWriter) = state.withLock { state -> (Bool, Bool) in
             guard !isPaused(state), state.reserve(byteCount, of: limits.byteCount) else {
                 return (false, false)
             }
-            state.waiting.append((key, rendition))
+            state.waiting.append(write)
             guard state.writerCount < limits.writeCount else { return (true, false) }
             state.writerCount += 1
             return (true, true)
         }
-        if !isQueued { metrics.drops.increment() }
-        if needsWriter { Task { await write() } }
+        if !isQueued { drop(write) }
+        if needsWriter { Task { await self.write() } }
     }
 
     /// Writes renditions until none waits.
     private func write() async {
-        while let (key, rendition) = next() {
+        while let write = next() {
             do {
-                let object = BucketObject(key)
                 try await withDeadline(limits.writeTimeout) { [self] in
-                    try await put(rendition, object)
+                    try await put(write.rendition, write.object)
                 }
                 succeeded()
                 metrics.writes.increment()
+                if write.isLocked { locks?.release(write.object.name, isWritten: true) }
             } catch {
                 failed(error)
-                metrics.drops.increment()
+                drop(write)
             }
-            state.withLock { $0.byteCount -= rendition.bytes.count }
+            state.withLock { $0.byteCount -= write.rendition.bytes.count }
         }
     }
 
-    private func next() -> (RenditionKey, Rendition)? {
+    private func drop(_ write: Write) {
+        metrics.drops.increment()
+        if write.isLocked { locks?.release(write.object.name, isWritten: false) }
+    }
+
+    public func dropWaiting(of name: String) {
+        let folder = BucketObject.folder(of: name)
+        let dropped = state.withLock { state in
+            let dropped = state.waiting.filter { $0.object.name.hasPrefix(folder) }
+            state.waiting.removeAll { $0.object.name.hasPrefix(folder) }
+            state.byteCount -= dropped.reduce(0) { $0 + $1.rendition.bytes.count }
+            return dropped
+        }
+        dropped.forEach(drop)
+    }
+
+    private func next() -> Write? {
         state.withLock { state in
             if state.waiting.isEmpty {
                 state.writerCount -= 1
@@ -141,7 +198,7 @@ public final class RenditionBucket: SharedRenditionStoring {
     }
 
     private func object(_ object: BucketObject) async throws(LoadError) -> Rendition? {
-        let response = try await transport.send(request(.get, object))
+        let response = try await transport.send(request(.get, object.name))
         switch response.head.status.code {
         case 200: break
         case 404: return nil
@@ -149,7 +206,7 @@ public final class RenditionBucket: SharedRenditionStoring {
             // S3 answers so, too, if the object does not exist and the servers may not list the bucket.
             metrics.failures.increment()
             return nil
-        default: throw failure(object, response.head.status)
+        default: throw failure(object.name, response.head.status)
         }
         var bytes: [UInt8] = []
         var reserved = 0
@@ -171,25 +228,25 @@ public final class RenditionBucket: SharedRenditionStoring {
     }
 
     private func put(_ rendition: Rendition, _ object: BucketObject) async throws(LoadError) {
-        var request = request(.put, object)
+        var request = request(.put, object.name)
         request.headerFields.append(contentsOf: object.fields(of: rendition))
         // Another server may have written the same bytes.
         request.headerFields[.ifNoneMatch] = "*"
         let response = try await transport.send(request, body: rendition.bytes)
         // 412: it exists; 409: another server is writing it.
         guard [200, 201, 204, 409, 412].contains(response.head.status.code) else {
-            throw failure(object, response.head.status)
+            throw failure(object.name, response.head.status)
         }
     }
 
-    private func request(_ method: HTTPRequest.Method, _ object: BucketObject) -> HTTPRequest {
+    func request(_ method: HTTPRequest.Method, _ name: String) -> HTTPRequest {
         HTTPRequest(
             method: method, scheme: url.scheme.rawValue, authority: url.authority,
-            path: "\(url.path)/\(object.name)")
+            path: "\(url.path)/\(name)")
     }
 
-    private func failure(_ object: BucketObject, _ status: HTTPResponse.Status) -> LoadError {
-        .badResponse(url: "\(url)/\(object.name)", reason: "status \(status.code)")
+    func failure(_ name: String, _ status: HTTPResponse.Status) -> LoadError {
+        .badResponse(url: "\(url)/\(name)", reason: "status \(status.code)")
     }
 
     private var isPaused: Bool { state.withLock { isPaused($0) } }
@@ -221,7 +278,7 @@ public final class RenditionBucket: SharedRenditionStoring {
 }
 
 /// The counters of a bucket.
-private struct BucketMetrics: Sendable {
+struct BucketMetrics: Sendable {
     let hits = Counter(label: "calotype.result.bucket.hits")
     let misses = Counter(label: "calotype.result.bucket.misses")
     let failures = Counter(label: "calotype.result.bucket.failures")

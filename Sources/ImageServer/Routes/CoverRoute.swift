@@ -20,7 +20,7 @@ struct CoverRoute: Route {
     let folders: FolderReader
     let sheets: SpriteSheets
     let queues: WorkQueues
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
 
     func matches(_ request: IncomingRequest) -> Bool {
         let names = request.segments

@@ -31,7 +31,7 @@ struct DownloadRoute: Route {
     let negotiation: ContentNegotiation
     let grammar: OptionGrammar
     let outgoing: OutgoingBytes
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     /// `nil` if the server has no index, which has the marks.
     let library: PhotoLibrary?
 

@@ -13,7 +13,7 @@ struct DuplicateRoute: Route {
 
     let library: PhotoLibrary
     let queue: FairQueue
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
 
     /// The route reads no image.
     var steps: RequestSteps { .standard.subtracting(.retry) }

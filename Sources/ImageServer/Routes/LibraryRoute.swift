@@ -28,7 +28,7 @@ struct LibraryRoute: Route {
     let allowsSharing: Bool
     let pipeline: ImagePipeline
     let queue: FairQueue
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     let maximumSide: Int
     /// The maximum time until a response begins.
     let timeout: Duration

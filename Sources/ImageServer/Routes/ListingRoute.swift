@@ -24,7 +24,7 @@ struct ListingRoute: Route {
     let folders: FolderReader
     let pipeline: ImagePipeline
     let queue: FairQueue
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     /// The largest width or height of renditions in pixels.
     let maximumSide: Int
 

@@ -2,7 +2,6 @@
 
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import ImageLoading
 internal import MessageDigests
 
 /// `DELETE /house/1.jpg`: removes everything derived from an original; the file stays.
@@ -12,10 +11,7 @@ struct PurgeRoute: Route {
     /// The top-level names without originals.
     private static let reservedNames: Set = ["healthz", "iiif", "metrics", "readyz"]
 
-    let originals: Originals
-    let pipeline: ImagePipeline
-    let tiles: TileImages
-    let hot: HotRenditions
+    let purging: Purging
     let grammar: OptionGrammar
     /// The accepted tokens.
     let tokens: [String]
@@ -44,10 +40,9 @@ struct PurgeRoute: Route {
                 == MessageDigest(sha256: Array(sent.utf8))
         }
         guard isAllowed else { throw ServerError.forbidden(reason: "invalid bearer token") }
-        let identity = try await originals.identity(request.segments)
-        try await onDisk { [tiles] in try tiles.remove(identity) }
-        try await pipeline.removeAll(of: identity.path)
-        hot.removeAll(of: identity.path)
-        return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+        let warning = try await purging.purge(request)
+        var headers: HTTPFields = [.cacheControl: "no-store"]
+        headers[named: "X-Purge-Warning"] = warning
+        return Response(status: .noContent, headers: headers)
     }
 }

@@ -15,7 +15,7 @@ struct SpriteRoute: Route {
     let folders: FolderReader
     let sheets: SpriteSheets
     let queues: WorkQueues
-    let limiter: RateLimiter?
+    let limiter: ClientRateLimit?
     let grammar: OptionGrammar
     let negotiation: ContentNegotiation
     let original: OriginalRoute

@@ -85,7 +85,10 @@ import Testing
     /// A shared store in memory that counts its lookups.
     private final class SharedMemory: SharedRenditionStoring {
         private let state = Mutex<(stored: [RenditionKey: Rendition], lookupCount: Int)>(([:], 0))
+        /// The keys whose requests have ended.
+        private let endedKeys = Mutex<[RenditionKey]>([])
 
+        var ended: [RenditionKey] { endedKeys.withLock { $0 } }
         var stored: [RenditionKey: Rendition] { state.withLock { $0.stored } }
         var lookupCount: Int { state.withLock { $0.lookupCount } }
 
@@ -97,8 +100,13 @@ import Testing
         }
 
         func insert(_ rendition: Rendition, for key: RenditionKey) {
+            #expect(ended.isEmpty)
             state.withLock { $0.stored[key] = rendition }
         }
+
+        func endMaking(of key: RenditionKey) { endedKeys.withLock { $0.append(key) } }
+        func dropWaiting(of name: String) {}
+        func removeAll(of name: String) async throws(LoadError) {}
     }
 
     @Test("makes a rendition once for all pipelines that share a store") func sharedStore()
@@ -110,6 +118,7 @@ import Testing
         let maker = Parts(FakeCodec(), store: try folder.store(), shared: shared)
         let made = try await maker.renditions.rendition(for: request, .fixed(.visible), nil)
         #expect(shared.stored.count == 1)
+        #expect(shared.ended == Array(shared.stored.keys))
         // Another machine: the same file, an empty store of its own.
         let codec = FakeCodec()
         let store = try TestFolder().store()
@@ -122,6 +131,19 @@ import Testing
         // The first lookup of the maker, and one of the other, which then has a copy.
         #expect(shared.lookupCount == 2)
         #expect(store.statistics.entryCount == 1)
+    }
+
+    @Test("ends the making of a rendition whose original cannot be decoded")
+    func endOfFailure() async throws {
+        let shared = SharedMemory()
+        let path = try folder.write("a.fake")
+        try Data([0, 1, 2]).write(to: URL(filePath: path))
+        let parts = Parts(FakeCodec(), store: try folder.store(), shared: shared)
+        await #expect(throws: LoadError.self) {
+            _ = try await parts.renditions.rendition(
+                for: .fake(path, side: 20), .fixed(.visible), nil)
+        }
+        #expect(shared.ended.count == 1)
     }
 
     @Test("keeps renditions of other than files out of the shared store") func sharedFilesOnly()
