@@ -114,6 +114,7 @@ def panel(title, points):
         _, y = place(1, ratio)
         yield f'<path d="M{MARGIN} {y:.0f}h{PANEL_WIDTH}" stroke="#ddd"/>'
         yield f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end">{ratio} dB</text>'
+    labels = {}
     own = sorted(point for point in points if point[2].startswith("calotype"))
     line = " ".join("{:.1f},{:.1f}".format(*place(time, ratio)) for time, ratio, _ in own)
     yield f'<polyline points="{line}" fill="none" stroke="#06c"/>'
@@ -121,11 +122,11 @@ def panel(title, points):
         x, y = place(time, ratio)
         color = "#06c" if name.startswith("calotype") else "#c40"
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"><title>{name}</title></circle>'
-    labels = {name.split(",")[0]: (time, ratio) for time, ratio, name in points
-              if name in ("calotype best",) or not name.startswith("calotype")}
-    for name, (time, ratio) in labels.items():
-        x, y = place(time, ratio)
-        yield f'<text x="{x - 6:.0f}" y="{y + 14:.0f}" text-anchor="end">{name.split(" ")[0]}</text>'
+    for time, ratio, name in points:
+        if name == "calotype fastest" or not name.startswith("calotype"):
+            labels[name.split()[0]] = place(time, ratio)
+    for name, (x, y) in labels.items():
+        yield f'<text x="{x + 7:.0f}" y="{y + 13:.0f}">{name}</text>'
 
 
 def chart(results):
