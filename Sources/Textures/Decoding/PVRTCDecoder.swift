@@ -15,6 +15,7 @@ struct PVRTCDecoder {
     private var above: [PVRTCWord]
     private var below: [PVRTCWord]
     private var row: [Texel]
+    private let weights = Self.makeWeights()
 
     init(_ format: TextureFormat, _ size: PixelSize, _ level: Span<UInt8>) {
         words = PVRTCWords(format.blockCount(size))
@@ -75,27 +76,47 @@ struct PVRTCDecoder {
     private mutating func decode4(_ own: [PVRTCWord], _ line: Int, _ step: UInt16) {
         let count = words.count.width
         let shift = UInt32(line * 8)
-        var left = colors(0, step)
-        for x in 0..<count {
-            let next = x + 1 == count ? 0 : x + 1
-            let right = colors(next, step)
-            let leftModulation = own[x].modulation >> (shift + 4) & 15
-            let rightModulation = own[next].modulation >> shift & 15
-            let weights = SIMD16(
-                lowHalf: Self.weights(leftModulation, own[x].mode),
-                highHalf: Self.weights(rightModulation, own[next].mode))
-            let a = Self.widened4(Self.mixed4(left.a, right.a))
-            let b = Self.widened4(Self.mixed4(left.b, right.b))
-            let pixels = SIMD16<UInt8>(
-                truncatingIfNeeded: (a &* (8 &- weights) &+ b &* weights) &>> 3)
-            let place = x * 4 + 2
-            row[place] = pixels.lowHalf.lowHalf
-            row[place + 1] = pixels.lowHalf.highHalf
-            row[place + 2] = pixels.highHalf.lowHalf
-            row[place + 3] = pixels.highHalf.highHalf
-            if own[x].mode { punch(place, leftModulation) }
-            if own[next].mode { punch(place + 2, rightModulation) }
-            left = right
+        let (above, below, weights) = (above, below, weights)
+        precondition(
+            own.count == count && above.count == count && below.count == count
+                && row.count >= count * 4 + 4)
+        @inline(__always)
+        func colors(_ x: Int) -> SIMD8<UInt16> {
+            let top = SIMD8(lowHalf: above[x].a, highHalf: above[x].b)
+            let bottom = SIMD8(lowHalf: below[x].a, highHalf: below[x].b)
+            return (top &* (4 &- step) &+ bottom &* step) &* Self.alphaScale
+        }
+        unsafe row.withUnsafeMutableBytes { bytes in
+            var left = colors(0)
+            for x in 0..<count {
+                let next = x + 1 == count ? 0 : x + 1
+                let right = colors(next)
+                let leftBits = own[x].modulation >> (shift + 4)
+                let rightBits = own[next].modulation >> shift
+                let leftMode: UInt32 = own[x].mode ? 4 : 0
+                let rightMode: UInt32 = own[next].mode ? 4 : 0
+                let difference = right &- left
+                let first = left &* 4
+                let second = first &+ difference
+                let third = second &+ difference
+                let colors = SIMD16(
+                    lowHalf: SIMD8(
+                        lowHalf: Self.mixed(first, weights[Int(leftBits & 3 | leftMode)]),
+                        highHalf: Self.mixed(second, weights[Int(leftBits >> 2 & 3 | leftMode)])),
+                    highHalf: SIMD8(
+                        lowHalf: Self.mixed(third, weights[Int(rightBits & 3 | rightMode)]),
+                        highHalf: Self.mixed(
+                            third &+ difference, weights[Int(rightBits >> 2 & 3 | rightMode)])))
+                // Within the row, whose length was checked.
+                unsafe bytes.storeBytes(
+                    of: SIMD16<UInt8>(truncatingIfNeeded: colors &>> 3),
+                    toByteOffset: (x &* 4 &+ 2) &* 4, as: SIMD16<UInt8>.self)
+                left = right
+            }
+        }
+        for x in 0..<count where own[x].mode {
+            punch((x == 0 ? count : x) * 4, own[x].modulation >> shift & 15)
+            punch(x * 4 + 2, own[x].modulation >> (shift + 4) & 15)
         }
     }
 
@@ -105,42 +126,25 @@ struct PVRTCDecoder {
         if modulation >> 2 & 3 == 2 { row[place + 1].w = 0 }
     }
 
-    /// Returns the weights of two pixels, each four times.
-    @inline(__always)
-    private static func weights(_ modulation: UInt32, _ mode: Bool) -> SIMD8<UInt16> {
-        SIMD8(
-            lowHalf: SIMD4(repeating: weight(modulation & 3, mode)),
-            highHalf: SIMD4(repeating: weight(modulation >> 2 & 3, mode)))
+    /// The factors of both colours, each four times, by the mode and the two bits of a pixel.
+    private static func makeWeights() -> InlineArray<8, SIMD8<UInt16>> {
+        InlineArray { index in
+            let weight = UInt16((index < 4 ? 0x8530 : 0x8440) >> (index % 4 * 4) & 15)
+            return SIMD8(
+                lowHalf: SIMD4(repeating: 8 - weight), highHalf: SIMD4(repeating: weight))
+        }
     }
 
-    @inline(__always)
-    private static func weight(_ bits: UInt32, _ mode: Bool) -> UInt16 {
-        UInt16(truncatingIfNeeded: (mode ? 0x8440 : 0x8530) >> (bits &* 4) & 15)
-    }
+    /// Alpha has 4 bits, so that its sums are half of those of colours.
+    private static let alphaScale = SIMD8<UInt16>(1, 1, 1, 2, 1, 1, 1, 2)
 
-    /// Interpolates four pixels between two columns, times 16.
+    /// Widens sums of 16 of both colours to 8 bits, and mixes them, times 8.
     @inline(__always)
-    private static func mixed4(_ left: PVRTCColor, _ right: PVRTCColor) -> SIMD16<UInt16> {
-        let difference = right &- left
-        let start = left &* 4
-        let second = start &+ difference
-        let third = second &+ difference
-        return SIMD16(
-            lowHalf: SIMD8(lowHalf: start, highHalf: second),
-            highHalf: SIMD8(lowHalf: third, highHalf: third &+ difference))
-    }
-
-    private static let alphas: SIMDMask<SIMD16<Int16>> = {
-        var mask = SIMDMask<SIMD16<Int16>>(repeating: false)
-        for lane in stride(from: 3, to: 16, by: 4) { mask[lane] = true }
-        return mask
-    }()
-
-    /// Widens sums of 16 colours to 8 bits.
-    @inline(__always)
-    private static func widened4(_ sum: SIMD16<UInt16>) -> SIMD16<UInt16> {
-        let colors = sum &>> 1 &+ sum &>> 6
-        return colors.replacing(with: sum &+ sum &>> 4, where: alphas)
+    private static func mixed(
+        _ sum: SIMD8<UInt16>, _ weights: SIMD8<UInt16>
+    ) -> SIMD4<UInt16> {
+        let parts = (sum &>> 1 &+ (sum &* alphaScale) &>> 6) &* weights
+        return parts.lowHalf &+ parts.highHalf
     }
 }
 
