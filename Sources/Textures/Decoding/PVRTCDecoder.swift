@@ -79,7 +79,7 @@ struct PVRTCDecoder {
         let (above, below, weights) = (above, below, weights)
         precondition(
             own.count == count && above.count == count && below.count == count
-                && row.count >= count * 4 + 4)
+                && row.count >= count * 4 + 4 && weights.count == 8)
         @inline(__always)
         func colors(_ x: Int) -> SIMD8<UInt16> {
             let top = SIMD8(lowHalf: above[x].a, highHalf: above[x].b)
@@ -127,8 +127,8 @@ struct PVRTCDecoder {
     }
 
     /// The factors of both colours, each four times, by the mode and the two bits of a pixel.
-    private static func makeWeights() -> InlineArray<8, SIMD8<UInt16>> {
-        InlineArray { index in
+    private static func makeWeights() -> [SIMD8<UInt16>] {
+        (0..<8).map { index in
             let weight = UInt16((index < 4 ? 0x8530 : 0x8440) >> (index % 4 * 4) & 15)
             return SIMD8(
                 lowHalf: SIMD4(repeating: 8 - weight), highHalf: SIMD4(repeating: weight))
