@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// What a server shares with others through Redis: a connection for commands, one for a subscription.
 ///
-/// Both exist while ``runCommands()`` and ``runSubscription(_:onMessage:)`` run. Without a connection,
+/// Both exist while `runCommands()` and `runSubscription(_:onMessage:)` run. Without a connection,
 /// commands fail at once, so that no request waits for one.
 ///
 /// Lock: held while the current connection is read or replaced.
