@@ -96,10 +96,10 @@ public struct S3Transport: HTTPTransport {
         return isSigned(url) ? signed(request, body) : request
     }
 
-    /// Returns whether a URL is that of an object in a signed bucket.
+    /// Returns whether a URL is that of an object in a signed bucket; with all buckets signed, any is.
     private func isSigned(_ url: HTTPURL) -> Bool {
         guard let buckets else { return true }
-        // Only paths without a query are signed; a query could list a bucket.
+        // A query could list a bucket.
         guard !url.path.contains("?") else { return false }
         let parts = url.path.dropFirst().split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -100,8 +100,8 @@ package struct Convert: ParsableCommand {
 
     @Option(
         help: """
-            Write the HDR image for a display with this headroom in stops, from 0 to 6; implies \
-            --gain-map apply (default of that: all that the file contains).
+            Write the HDR image for a display with this headroom in stops, from 0 to 6; --gain-map \
+            apply does so without a limit.
             """,
         transform: parseHeadroom)
     var headroom: Double?
@@ -139,8 +139,8 @@ package struct Convert: ParsableCommand {
         let destination = try destination()
         guard destination.writesHDR else {
             throw ValidationError(
-                "the format \(destination.format.name) cannot store HDR; use png, avif or jxl with "
-                    + "--gain-map apply")
+                "the format \(destination.format.name) cannot store HDR; use png, avif "
+                    + "or jxl")
         }
     }
 

@@ -89,13 +89,18 @@ private final class NotingTransport: HTTPTransport {
         #expect(seen["x-amz-security-token"] == token)
     }
 
-    @Test("with a body is signed like that of botocore 1.44.8") func body() async throws {
+    /// Signs requests to all buckets, at a fixed time.
+    private func transport() throws -> S3Transport {
         let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
-        let transport = S3Transport(
+        return S3Transport(
             noting, try HTTPURL("https://s3.example.org"), nil, "us-east-1",
             .init(
                 keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
         ) { time }
+    }
+
+    @Test("with a body is signed like that of botocore 1.44.8") func body() async throws {
+        let transport = try transport()
         let size = try #require(HTTPField.Name("x-amz-meta-calotype-size"))
         let request = HTTPRequest(
             method: .put, scheme: "https", authority: "s3.example.org", path: "/results/v8/a/b",
@@ -113,12 +118,7 @@ private final class NotingTransport: HTTPTransport {
     }
 
     @Test("for a list of keys is signed like that of botocore 1.44.8") func query() async throws {
-        let time = try Date("2013-05-24T00:00:00Z", strategy: .iso8601)
-        let transport = S3Transport(
-            noting, try HTTPURL("https://s3.example.org"), nil, "us-east-1",
-            .init(
-                keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
-        ) { time }
+        let transport = try transport()
         let request = HTTPRequest(
             method: .get, scheme: "https", authority: "s3.example.org",
             path: "/results?list-type=2&prefix=renditions%2Fv8%2F0123%2F")

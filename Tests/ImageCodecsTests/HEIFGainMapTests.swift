@@ -14,17 +14,24 @@ import Testing
         try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
     }
 
-    @Test("are read, and the base image is decoded as before") func read() throws {
+    private func plainFile() throws -> [UInt8] {
         let url = try #require(
             SampleFiles.own("heif", "valid").first { $0.lastPathComponent == "rgb.heic" })
-        let plain = try [UInt8](Data(contentsOf: url))
+        return try [UInt8](Data(contentsOf: url))
+    }
+
+    private func items(of file: [UInt8]) throws -> ItemFile {
+        let list = ItemList(file.span)
+        let items = ItemFile(item: list.primary, of: file.span, list, maximumByteCount: 1 << 20)
+        return try #require(items)
+    }
+
+    @Test("are read, and the base image is decoded as before") func read() throws {
+        let plain = try plainFile()
         #expect(try !source(plain).header.hasGainMap)
         var metadata = GainMapMetadata()
         metadata.alternateHeadroom = 2
-        let list = ItemList(plain.span)
-        let items = ItemFile(
-            item: list.primary, of: plain.span, list, maximumByteCount: 1 << 20)
-        var file = try #require(items)
+        var file = try items(of: plain)
         var map = file.items[0]
         map.isHidden = true
         file.items.append(
@@ -46,13 +53,8 @@ import Testing
 
     /// A file with an auxiliary image as Apple's cameras write it.
     private func appleFile(_ packet: String, exif: [UInt8]? = nil) throws -> [UInt8] {
-        let url = try #require(
-            SampleFiles.own("heif", "valid").first { $0.lastPathComponent == "rgb.heic" })
-        let plain = try [UInt8](Data(contentsOf: url))
-        let list = ItemList(plain.span)
-        let items = ItemFile(
-            item: list.primary, of: plain.span, list, maximumByteCount: 1 << 20)
-        var file = try #require(items)
+        let plain = try plainFile()
+        var file = try items(of: plain)
         var map = file.items[0]
         map.isHidden = true
         map.references = [("auxl", [0])]

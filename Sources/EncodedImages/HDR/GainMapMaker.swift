@@ -16,18 +16,18 @@ struct GainMapMaker {
     private static let maximumGain = 6.0
 
     private let reader: LightReader
-    /// Rows of the matrix to linear sRGB.
-    private let rows: [SIMD3<Float>]
+    private let toSRGB: PrimariesConversion
     /// Linear light by a 16-bit sample of sRGB.
     private let light: [Float]
 
     /// - Parameter profile: the profile of the image in HDR; `nil` for impossible primaries.
     init?(_ profile: ColorProfile) {
         reader = LightReader(profile)
-        guard let source = reader.connectionMatrix,
-            let inverse = ColorProfile.sRGB.connectionMatrix?.inverse
+        guard
+            let toSRGB = PrimariesConversion(
+                from: reader.connectionMatrix, to: ColorProfile.sRGB.connectionMatrix)
         else { return nil }
-        rows = inverse.times(source).rows.map { SIMD3<Float>($0) }
+        self.toSRGB = toSRGB
         let curve = TransferCurve(.sRGB)
         light = (0...65535).map { Float(curve.light(Double($0) / 65535)) }
     }
@@ -82,8 +82,9 @@ struct GainMapMaker {
         reader.read(alternate.row(y), into: &row.colors)
         base.row(y).withSamples16 { samples in
             for (pixel, color) in row.colors.enumerated() {
+                let converted = toSRGB(color)
                 for channel in 0..<3 {
-                    let wanted = max((color * rows[channel]).sum(), 0)
+                    let wanted = max(converted[channel], 0)
                     let present = light[Int(samples[pixel * 3 + channel])]
                     row.gains[pixel * 3 + channel] = log2((wanted + offset) / (present + offset))
                 }

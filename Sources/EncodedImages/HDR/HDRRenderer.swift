@@ -28,8 +28,8 @@ struct HDRRenderer {
 
     private let reader: LightReader
     private let gains: Gains?
-    /// Rows of the matrix to BT.2020, from the light that is read or to which gains were applied.
-    private let output: [SIMD3<Float>]
+    /// From the primaries of the light that is read, or to which gains were applied; `nil` for none.
+    private let toBT2020: PrimariesConversion?
     /// From light to signals of PQ.
     private let signals: LightTable
 
@@ -45,13 +45,11 @@ struct HDRRenderer {
         gains = map.map { map in
             Gains(
                 map, headroom: headroom ?? max(map.alternateHeadroom, map.baseHeadroom),
-                rows: source.flatMap { Self.rows(from: reader.connectionMatrix, to: $0) })
+                primaries: PrimariesConversion(from: reader.connectionMatrix, to: source))
         }
         self.reader = reader
-        output =
-            Self.rows(
-                from: source ?? reader.connectionMatrix, to: Self.colorProfile.connectionMatrix)
-            ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
+        toBT2020 = PrimariesConversion(
+            from: source ?? reader.connectionMatrix, to: Self.colorProfile.connectionMatrix)
         // Gains have adapted the image already.
         let peak =
             map == nil
@@ -61,12 +59,6 @@ struct HDRRenderer {
                 ofLuminance: min(light * TransferCurve.referenceWhite, 10_000))
             return peak.map { TransferCurve.toneMapped(signal, to: $0) } ?? signal
         }
-    }
-
-    /// The rows of the matrix from one space to another; `nil` if a matrix is missing or singular.
-    private static func rows(from source: Matrix3?, to target: Matrix3?) -> [SIMD3<Float>]? {
-        guard let source, let inverse = target?.inverse else { return nil }
-        return inverse.times(source).rows.map { SIMD3<Float>($0) }
     }
 
     /// Returns the image for the display.
@@ -89,8 +81,9 @@ struct HDRRenderer {
             if let gains, let map { gains.apply(map.row(y), to: &colors) }
             result.withMutableRow(y) { row in
                 for (pixel, color) in colors.enumerated() {
+                    let color = toBT2020?(color) ?? color
                     for channel in 0..<3 {
-                        let signal = signals[(color * output[channel]).sum()]
+                        let signal = signals[color[channel]]
                         row.storeSample16(UInt16(signal * 65535 + 0.5), at: pixel * 3 + channel)
                     }
                 }
@@ -106,10 +99,10 @@ private struct Gains {
     private let gains: [[Float]]
     private let baseOffset: SIMD3<Float>
     private let alternateOffset: SIMD3<Float>
-    /// Rows of the matrix to the primaries of the file; `nil` for none.
-    private let rows: [SIMD3<Float>]?
+    /// The conversion to the primaries of the file; `nil` for none.
+    private let primaries: PrimariesConversion?
 
-    init(_ map: GainMapMetadata, headroom: Double, rows: [SIMD3<Float>]?) {
+    init(_ map: GainMapMetadata, headroom: Double, primaries: PrimariesConversion?) {
         let weight = map.weight(atHeadroom: headroom)
         let gains = Dictionary(
             Set(map.channels).map { ($0, Self.gains($0, weight)) }, uniquingKeysWith: { $1 })
@@ -120,7 +113,7 @@ private struct Gains {
         // Both offsets are part of the alternate image, of which nothing is added at weight 0.
         baseOffset = weight == 0 ? .zero : vector(\.baseOffset)
         alternateOffset = weight == 0 ? .zero : vector(\.alternateOffset)
-        self.rows = rows
+        self.primaries = primaries
     }
 
     private static func gains(_ channel: GainMapMetadata.Channel, _ weight: Double) -> [Float] {
@@ -136,11 +129,7 @@ private struct Gains {
         map.withSamples16 { map in
             let step = map.count / colors.count
             for pixel in colors.indices {
-                var color = colors[pixel]
-                if let rows {
-                    color = SIMD3(
-                        (color * rows[0]).sum(), (color * rows[1]).sum(), (color * rows[2]).sum())
-                }
+                let color = primaries?(colors[pixel]) ?? colors[pixel]
                 var gain = SIMD3<Float>()
                 for channel in 0..<3 {
                     let sample = map[pixel * step + (step == 1 ? 0 : channel)]

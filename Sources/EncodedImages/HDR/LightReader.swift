@@ -36,9 +36,9 @@ struct LightReader {
     ///
     /// - Parameter profile: the profile of the file.
     init(_ profile: ColorProfile) {
+        format = Self.format(for: profile)
         if profile.isHDR, case .coded(let points) = profile {
             let isHLG = points.curve == .hybridLogGamma
-            format = .rgb16
             connectionMatrix = profile.connectionMatrix
             self.isHLG = isHLG
             light = (0...65535).map { sample in
@@ -50,7 +50,6 @@ struct LightReader {
                             / TransferCurve.referenceWhite)
             }
         } else {
-            format = .rgbaHalf
             connectionMatrix = ColorProfile.sRGB.connectionMatrix
             isHLG = false
             let curve = TransferCurve(.sRGB)
@@ -64,6 +63,10 @@ struct LightReader {
         }
     }
 
+    private static func format(for profile: ColorProfile) -> PixelFormat {
+        profile.isHDR ? .rgb16 : .rgbaHalf
+    }
+
     /// Returns the options with which an image is decoded for a reader.
     ///
     /// - Parameters:
@@ -74,7 +77,7 @@ struct LightReader {
         var options = options
         options.convertsToSRGB = !profile.isHDR
         options.acceptsYCbCr = false
-        options.pixelFormat = profile.isHDR ? .rgb16 : .rgbaHalf
+        options.pixelFormat = format(for: profile)
         options.embeddedThumbnail = .ignore
         return options
     }

@@ -19,8 +19,7 @@ struct StandardRangeConverter {
     private let light: [Float]
     /// From light in HDR to light in SDR; `nil` if ``light`` is in SDR.
     private let toneMapping: LightTable?
-    /// Rows of the matrix to linear sRGB.
-    private let rows: [SIMD3<Float>]
+    private let toSRGB: PrimariesConversion
     /// From light to the signal of sRGB, which may exceed 1.
     private let signal: LightTable
 
@@ -29,10 +28,10 @@ struct StandardRangeConverter {
     /// - Parameter profile: the profile of the images.
     init?(_ profile: ColorProfile) {
         guard case .coded(let points) = profile, profile.isHDR,
-            let source = profile.connectionMatrix,
-            let inverse = ColorProfile.sRGB.connectionMatrix?.inverse
+            let toSRGB = PrimariesConversion(
+                from: profile.connectionMatrix, to: ColorProfile.sRGB.connectionMatrix)
         else { return nil }
-        rows = inverse.times(source).rows.map { SIMD3<Float>($0) }
+        self.toSRGB = toSRGB
         let isHLG = points.curve == .hybridLogGamma
         let curve = TransferCurve(points.curve)
         light = (0...Self.stepCount).map { step in
@@ -149,10 +148,7 @@ struct StandardRangeConverter {
                 color = LightReader.rendered(color)
                 color = SIMD3(toneMapping[color.x], toneMapping[color.y], toneMapping[color.z])
             }
-            colors[pixel] =
-                isGray
-                ? color
-                : SIMD3((color * rows[0]).sum(), (color * rows[1]).sum(), (color * rows[2]).sum())
+            colors[pixel] = isGray ? color : toSRGB(color)
         }
     }
 
