@@ -28,6 +28,9 @@ public final class DecoderSandbox: Sendable {
         /// the same cores. The worker is replaced after the request, unless this program may restore its
         /// priority.
         public var quickSeconds: Double?
+        /// The time between the cancellation of a request and the kill of a worker that has not responded,
+        /// in seconds.
+        var cancellationSeconds = 0.2
         /// The minimum time limit for an image that resembles others that reached the deadline, in seconds.
         public var leastDeadlineSeconds = 2.0
         /// The maximum number of bytes that a worker allocates in addition to those at its start.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DecoderSandbox
 import Dispatch
 import EncodedImages
 import Foundation
@@ -12,6 +11,8 @@ import Logging
 import Pixels
 import Synchronization
 import Testing
+
+@testable import DecoderSandbox
 
 @Suite struct KilledWorkerTests {
     @Test func `images are correct while workers are killed`() throws {
@@ -118,6 +119,36 @@ import Testing
         await pipeline.close()
     }
 
+    @Test func `a worker that continues after a cancellation leaves the processors to others`()
+        async throws
+    {
+        let program = try NamedProgram()
+        let sandbox = try Sandboxes.make {
+            $0.workerCount = 1
+            $0.deadlineSeconds = 3600
+            $0.quickSeconds = 0.05
+            $0.cancellationSeconds = 3600
+            $0.workerPath = program.path
+        }
+        defer { sandbox.close() }
+        let pipeline = pipeline(sandbox)
+        let endless = Task { try await pipeline.image(for: Self.request("loop")) }
+        let usual = try #require(Sandboxes.niceness(getpid()))
+        while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
+        endless.cancel()
+        var idle: Int32?
+        while idle == nil {
+            await Task.yield()
+            idle = Sandboxes.workers(program.name).first { sched_getscheduler($0) == Self.idle }
+        }
+        kill(try #require(idle), SIGKILL)
+        await #expect(throws: LoadError.cancelled) { try await endless.value }
+        _ = try await pipeline.image(for: Self.request("behave"))
+        let workers = Sandboxes.workers(program.name)
+        #expect(!workers.isEmpty && workers.allSatisfy { sched_getscheduler($0) == SCHED_OTHER })
+        await pipeline.close()
+    }
+
     /// The program of workers under a name of its own, by which a test finds them.
     private final class NamedProgram {
         let name = "b\(UInt32.random(in: .min ... .max))"
@@ -130,6 +161,9 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
+
+    /// `SCHED_IDLE`, which Swift does not import.
+    private static let idle: Int32 = 5
 
     /// Returns the niceness of each worker.
     private func niceness(_ program: NamedProgram) -> [Int] {

@@ -120,6 +120,11 @@ bool calotype_set_niceness(pid_t process, int difference) {
     return setpriority(PRIO_PGRP, (id_t)process, niceness) == 0;
 }
 
+bool calotype_set_idle(pid_t process, bool is_idle) {
+    const struct sched_param parameters = {0};
+    return sched_setscheduler(process, is_idle ? SCHED_IDLE : SCHED_OTHER, &parameters) == 0;
+}
+
 int calotype_end(pid_t process, bool kills) {
     if (kills) kill(process, SIGKILL);
     int status = 0;

@@ -16,6 +16,7 @@ final class Worker: Sendable {
     /// The formats whose libraries it has loaded.
     let formats: WorkerFormats
     private let quickSeconds: Double?
+    private let cancellationSeconds: Double
     private let process: Int32
     private let socket: Int32
     private let control: ControlPage
@@ -29,6 +30,7 @@ final class Worker: Sendable {
         var imageTenths = 0
         var hasEnded = false
         var isLowered = false
+        var isIdle = false
     }
 
     /// The reason why a request has no result.
@@ -77,6 +79,7 @@ final class Worker: Sendable {
     ) throws(CodecError) {
         self.formats = formats
         quickSeconds = configuration.quickSeconds
+        cancellationSeconds = configuration.cancellationSeconds
         guard let shared = SharedDescriptor(byteCount: ControlPage.byteCount),
             let control = ControlPage(shared.number),
             let buffer = MemoryMapping(shared.number, byteCount: ControlPage.byteCount)
@@ -162,16 +165,22 @@ final class Worker: Sendable {
         }
     }
 
-    /// Restores its priority after a slow request.
+    /// Leaves the processors to all others, since no one waits for the response.
+    private func becomeIdle() {
+        state.withLock { state in
+            state.isIdle = state.isIdle || calotype_set_idle(process, true)
+        }
+    }
+
+    /// Restores its priority after a slow or cancelled request.
     ///
     /// - Returns: whether it has its usual priority again, which the system permits to programs with a
     ///   privilege only.
     func restorePriority() -> Bool {
         state.withLock { state in
-            if state.isLowered, calotype_set_niceness(process, 0) {
-                state.isLowered = false
-            }
-            return !state.isLowered
+            if state.isIdle, calotype_set_idle(process, false) { state.isIdle = false }
+            if state.isLowered, calotype_set_niceness(process, 0) { state.isLowered = false }
+            return !state.isLowered && !state.isIdle
         }
     }
 
@@ -267,7 +276,10 @@ final class Worker: Sendable {
             message = try Self.receive(socket, request.maximumResponseByteCount) { now in
                 if grace == nil, request.cancellation?.isCancelled == true {
                     control.cancelledRequest = number
-                    grace = now + Self.cancellationGrace
+                    grace = now + .seconds(cancellationSeconds)
+                } else if grace != nil, quickSeconds != nil {
+                    // It has not responded for 20 ms.
+                    becomeIdle()
                 }
                 if let quickSeconds, processorSeconds - startSeconds > quickSeconds {
                     lowerPriority()
@@ -294,9 +306,6 @@ final class Worker: Sendable {
         }
         return message
     }
-
-    /// The time between the cancellation of a request and the kill of a worker that has not responded.
-    private static let cancellationGrace = Duration.milliseconds(200)
 
     /// Receives a message.
     ///

@@ -69,7 +69,9 @@ extension DecoderSandbox {
                 return response
             } catch {
                 let problem = settle(error, of: worker, in: pool, request)
-                guard case .killed = error, !isLastTry else { throw problem }
+                guard case .killed = error, !isLastTry,
+                    request.cancellation?.isCancelled != true
+                else { throw problem }
                 isLastTry = true
             }
         }

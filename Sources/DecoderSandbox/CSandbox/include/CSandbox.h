@@ -56,6 +56,12 @@ double calotype_processor_seconds(pid_t process);
 /// Returns false if the system does not permit it: to lower a niceness takes a privilege.
 bool calotype_set_niceness(pid_t process, int difference);
 
+/// Sets whether the first thread of a process, and those that it starts afterwards, run only on
+/// processors that have nothing else to run.
+///
+/// Returns false if the system does not permit it: to end this takes a privilege.
+bool calotype_set_idle(pid_t process, bool is_idle);
+
 /// Creates two connected sockets with close-on-exec. Returns 0 or an errno.
 ///
 /// A receive on the first returns -EAGAIN after 20 ms without data.
