@@ -8,8 +8,9 @@ struct FactReading: Sendable {
     /// The number of files whose facts are read from the store in one query, and stored in one
     /// transaction.
     private static let chunkSize = 500
-    /// Enough for the segments that a camera writes before the pixels, its thumbnail included.
-    private static let headerByteCount = 256 << 10
+    /// The number of files whose headers one job reads: to switch between threads takes longer than a
+    /// header.
+    private static let groupSize = 16
 
     let resources: PipelineResources
 
@@ -56,27 +57,29 @@ struct FactReading: Sendable {
         of originals: [FileIdentity]
     ) async -> [FileIdentity: Result<ImageFacts, LoadError>] {
         guard !originals.isEmpty else { return [:] }
-        let read = await concurrently(originals) { await readFacts(of: $0) }
+        let groups = stride(from: 0, to: originals.count, by: Self.groupSize).map {
+            Array(originals[$0..<min($0 + Self.groupSize, originals.count)])
+        }
+        let read = await concurrently(groups, ifCancelled: []) { await headers(of: $0) }
         // Links may refer to the same file twice.
-        let results = Dictionary(zip(originals, read), uniquingKeysWith: { $1 })
+        let results = Dictionary(read.joined(), uniquingKeysWith: { $1 })
         await insert(results.compactMapValues { try? $0.get() }, .visible)
         return results
     }
 
-    /// Reads all originals at the same time.
+    /// Reads all items at the same time.
     ///
-    /// - Returns: the results in the order of `originals`.
-    private func concurrently<Value: Sendable>(
-        _ originals: [FileIdentity],
-        _ read: @escaping @Sendable (FileIdentity) async -> Result<Value, LoadError>
-    ) async -> [Result<Value, LoadError>] {
-        await withTaskGroup(of: (Int, Result<Value, LoadError>).self) { group in
-            for (index, original) in originals.enumerated() {
-                group.addTask { (index, await read(original)) }
+    /// - Returns: the results in the order of `items`.
+    private func concurrently<Item: Sendable, Value: Sendable>(
+        _ items: [Item], ifCancelled: Value, _ read: @escaping @Sendable (Item) async -> Value
+    ) async -> [Value] {
+        await withTaskGroup(of: (Int, Value).self) { group in
+            for (index, item) in items.enumerated() {
+                group.addTask { (index, await read(item)) }
             }
-            return await group.reduce(
-                into: Array(repeating: .failure(.cancelled), count: originals.count)
-            ) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: Array(repeating: ifCancelled, count: items.count)) {
+                $0[$1.0] = $1.1
+            }
         }
     }
 
@@ -91,23 +94,25 @@ struct FactReading: Sendable {
         }
     }
 
-    private func readFacts(of original: FileIdentity) async -> Result<ImageFacts, LoadError> {
+    private func headers(
+        of group: [FileIdentity]
+    ) async -> [(FileIdentity, Result<ImageFacts, LoadError>)] {
         do throws(LoadError) {
             // Behind the lookups of hits, which are short.
-            return .success(
-                try await resources.queues.lookups.run(.prefetch, continuing: true) {
-                    () throws(LoadError) in
-                    try header(of: original)
-                })
+            return try await resources.queues.lookups.run(.prefetch, continuing: true) {
+                group.map { original in
+                    (original, Result { () throws(LoadError) in try header(of: original) })
+                }
+            }
         } catch {
-            return .failure(error)
+            return group.map { ($0, .failure(error)) }
         }
     }
 
     private func header(of original: FileIdentity) throws(LoadError) -> ImageFacts {
         let facts: ImageFacts
         do throws(CodecError) {
-            facts = ImageFacts(try openedHeader(of: original))
+            facts = ImageFacts(try opened(original))
         } catch {
             // That the file has been removed or replaced is a better error than the failure to read it.
             try checkCurrent(original)
@@ -123,27 +128,19 @@ struct FactReading: Sendable {
         }
     }
 
-    /// Opens the first bytes of a file, which almost always contain its header, or else the whole file.
-    private func openedHeader(of original: FileIdentity) throws(CodecError) -> ImageSource {
+    /// Opens a file; a remote decoder reads its header from the descriptor.
+    private func opened(_ original: FileIdentity) throws(CodecError) -> ImageSource {
         let (codecs, limits) = (resources.codecs, resources.limits)
-        try limits.check(.byteCount, original.byteCount)
-        if original.byteCount > Self.headerByteCount {
-            let start = try EncodedBytes(
-                reading: original.path, first: Self.headerByteCount, limits: limits)
-            if let source = try? ImageSource(start, codecs: codecs, limits: limits),
-                !source.header.endsEarly
-            {
-                return source
-            }
-        }
-        let bytes = try EncodedBytes(reading: original.path, limits: limits)
-        return try ImageSource(bytes, codecs: codecs, limits: limits)
+        return try ImageSource(
+            EncodedBytes(opening: original.path, limits: limits), codecs: codecs, limits: limits)
     }
 
     /// Returns the facts and the metadata of files at the priority of prefetching; the facts are
     /// stored.
     func details(of originals: [FileIdentity]) async -> [Result<ImageDetails, LoadError>] {
-        let results = await concurrently(originals) { await details(of: $0) }
+        let results = await concurrently(originals, ifCancelled: .failure(.cancelled)) {
+            await details(of: $0)
+        }
         var facts: [FileIdentity: ImageFacts] = [:]
         for (original, result) in zip(originals, results) {
             facts[original] = try? result.get().facts
@@ -155,15 +152,12 @@ struct FactReading: Sendable {
     private func details(
         of original: FileIdentity
     ) async -> Result<ImageDetails, LoadError> {
-        let (codecs, limits) = (resources.codecs, resources.limits)
         do throws(LoadError) {
             return .success(
                 try await resources.queues.loads.run(.prefetch) { () throws(LoadError) in
                     let details: ImageDetails
                     do throws(CodecError) {
-                        let source = try ImageSource(
-                            EncodedBytes(opening: original.path, limits: limits), codecs: codecs,
-                            limits: limits)
+                        let source = try opened(original)
                         // Damaged metadata cost the metadata, not the image.
                         let metadata = (try? source.metadataFields()) ?? MetadataFields()
                         details = ImageDetails(facts: ImageFacts(source), metadata: metadata)
