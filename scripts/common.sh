@@ -60,12 +60,17 @@ build_viewer() {
 decoding_suites='PixelsTests|InteropTests|EffectsTests|DrawingTests|TexturesTests|EncodedImagesTests|ImageCodecsTests|PlaceholdersTests|SpritesTests'
 loading_suites='ImageLoadingTests|PhotoLibraryTests|DecoderSandboxTests|HTTPCachingTests|LoadSchedulingTests'
 
-# Runs tests that have been built, and repeats the failures at the end of the log.
+# The program of the tests that have been built, and how many tests it runs at a time. Without a limit it starts all
+# of them: 2,600 threads and 1,400 open files for the tests of loading, and time limits that measure the whole group.
+test_program=.build/debug/calotypePackageTests.xctest
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-16}
+
+# Runs tests that have been built, and repeats the failures at the end of the log. `swift test` would lock the
+# build folder, so that groups of tests could not run at the same time.
 run_tests() {
     local log status=0
     log=$(mktemp)
-    CALOTYPE_OPTIMIZES_TESTS=1 swift test --skip-build --disable-xctest "${test_build[@]}" "$@" 2>&1 |
-        tee "$log" || status=$?
+    "$test_program" --testing-library swift-testing "$@" 2>&1 | tee "$log" || status=$?
     if ((status != 0)); then
         printf '\n== failed\n'
         grep -A 6 -E '✘|error:|Fatal error|rashed' "$log" | tail -n 80 || true
@@ -73,6 +78,12 @@ run_tests() {
     note_tests "$log"
     rm -f "$log"
     return "$status"
+}
+
+# The same for tests that compute, beside others: the low priority leaves the processors to those that measure time.
+run_nice_tests() {
+    renice -n 5 "$BASHPID" >/dev/null
+    run_tests "$@"
 }
 
 test_count=0
@@ -94,6 +105,44 @@ step() {
     shift
     "$@"
     step_times+=("$((SECONDS - start)) $title")
+}
+
+# later NAME COMMAND [ARGUMENT]...: starts a background job; `finish NAME TITLE` waits for it, prints its output and
+# records it as a step. A step of `step` that runs meanwhile takes longer than alone.
+jobs_folder=
+later() {
+    local name=$1
+    shift
+    if [ -z "$jobs_folder" ]; then
+        jobs_folder=$(mktemp -d)
+        trap end_jobs EXIT
+    fi
+    # A process group of its own, which end_jobs can end.
+    set -m
+    (
+        trap 'printf %s $((SECONDS - start)) >"$jobs_folder/$name.seconds"' EXIT
+        start=$SECONDS
+        "$@"
+    ) >"$jobs_folder/$name" 2>&1 &
+    set +m
+    printf '%s' "$!" >"$jobs_folder/$name.process"
+}
+finish() {
+    local name=$1 title=$2 status=0
+    wait "$(cat "$jobs_folder/$name.process")" || status=$?
+    rm "$jobs_folder/$name.process"
+    printf '\n== %s\n' "$title"
+    cat "$jobs_folder/$name"
+    note_tests "$jobs_folder/$name"
+    step_times+=("$(cat "$jobs_folder/$name.seconds") $title, beside others")
+    return "$status"
+}
+end_jobs() {
+    local process
+    for process in "$jobs_folder"/*.process; do
+        [ ! -f "$process" ] || kill -- "-$(cat "$process")" 2>/dev/null || true
+    done
+    rm -rf "$jobs_folder"
 }
 
 # Prints the wall time of each step, slowest first, the number of skipped tests by reason, and the totals.

@@ -95,7 +95,8 @@ import Testing
         arguments: EncodeOptions.ChromaSubsampling.allCases)
     func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
         var tally = Tally()
-        for (number, quality) in [5, 25, 50, 75, 90, 97, 100].enumerated() {
+        let qualities = GeneratedFiles.isDeep ? [5, 25, 50, 75, 90, 97, 100] : [5, 75, 100]
+        for (number, quality) in qualities.enumerated() {
             for (kind, image) in [
                 TestImage.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
                 TestImage.photograph(PixelSize(width: 733, height: 900), .gray8),
@@ -112,7 +113,7 @@ import Testing
                     bytes, try PlainJPEG(bytes), "picture \(kind) at quality \(quality)", &tally)
             }
         }
-        #expect(tally.planes == 7 * (3 * 3 + 1) * Self.sides.count)
+        #expect(tally.planes == qualities.count * (3 * 3 + 1) * Self.sides.count)
     }
 
     private func check(_ tally: Tally) {

@@ -104,6 +104,9 @@ enum GeneratedFiles {
         TestBuild.isOptimized ? JPEGVariants.fileCount : min(JPEGVariants.fileCount, 30)
     }
 
+    /// Whether `make test-deep` asked for more files than `make test` does.
+    static var isDeep: Bool { count > 500 }
+
     /// Calls `body` with each file of a seed, in batches of 500.
     static func forEach(
         seed: UInt64, count: Int = count, _ body: (JPEGVariant) throws -> Void
