@@ -37,6 +37,34 @@ import Testing
         #expect(comparison.maximumDifference <= 3, "\(comparison)")
     }
 
+    @Test(
+        "of a profile with curves and a matrix are exactly those of lcms2, with and without alpha",
+        .enabled(if: PeerTool.python != nil, "CALOTYPE_PYTHON is not set"))
+    func exactBytes() throws {
+        let profile = try #require(
+            ColorProfile.coded(CICP(primaries: 12, transfer: 13)).iccBytes(isGray: false))
+        func image(_ format: PixelFormat) -> PixelBuffer {
+            var image = MutablePixelBuffer(
+                TestImage.make(PixelSize(width: 256, height: 256), format) { x, y, channel in
+                    channel == 3
+                        ? 255 : [UInt8(x), UInt8(y), UInt8((x * 7 + y * 13) & 255)][channel]
+                })
+            image.colorProfile = .icc(profile)
+            return image.finish()
+        }
+        let converter = try #require(builtInCodecs.colorConverter)
+        let result = try converter.convertedToSRGB(image(.rgb8))
+        let expected = try withTemporaryFolder { folder in
+            let file = folder.appending(path: "colours.png").path
+            try ImageDestination(format: "png", codecs: builtInCodecs)
+                .write(image(.rgb8), to: file)
+            return try PeerTool.image("srgb.py", [file])
+        }
+        #expect(result.packedBytes == expected?.packedBytes)
+        let opaque = try converter.convertedToSRGB(image(.rgba8))
+        #expect(opaque.converted(to: .rgb8).packedBytes == result.packedBytes)
+    }
+
     @Test("a specified gamma is applied, and values close to sRGB are ignored")
     func gamma() throws {
         let image = TestImage.make(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in

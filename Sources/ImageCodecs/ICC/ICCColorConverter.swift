@@ -20,14 +20,11 @@ struct ICCColorConverter: ColorConverter {
         guard let transform = ICCTransform(from: profile, format) else {
             return result.finish()
         }
-        let rowByteCount = result.size.width * format.bytesPerPixel
-        var converted = [UInt8](repeating: 0, count: rowByteCount)
         for y in 0..<result.size.height {
             result.withMutableRow(y) { row in
                 if format == .rgba8 { PremultipliedAlpha.divide(&row) }
                 if format == .rgba16 { PremultipliedAlpha.divide16(&row) }
-                transform.convert(row.span, into: &converted)
-                for index in 0..<rowByteCount { row[index] = converted[index] }
+                transform.convert(&row)
                 if format == .rgba8 { PremultipliedAlpha.multiply(&row) }
                 if format == .rgba16 { PremultipliedAlpha.multiply16(&row) }
             }

@@ -91,6 +91,16 @@ internal import Pixels
         }
     }
 
+    /// Converts a row of pixels in place; alpha is straight.
+    func convert(_ row: inout MutableSpan<UInt8>) {
+        precondition(sourceByteCount == resultByteCount, "pixels change their size")
+        let pixelCount = row.count / sourceByteCount
+        unsafe row.withUnsafeMutableBytes {
+            unsafe calotype_icc_transform_convert(
+                raw, $0.baseAddress, $0.baseAddress, pixelCount)
+        }
+    }
+
     /// Converts a row of RGBA with straight alpha in place.
     func convert(_ row: inout [Float]) {
         precondition(sourceByteCount == 16, "the transform must be for RGBA of Float")

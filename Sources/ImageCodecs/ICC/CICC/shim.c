@@ -22,10 +22,11 @@ const char *calotype_icc_missing(void) { return load_lazily(); }
 // A private context: lcms2's global one is shared by the whole process.
 struct calotype_icc_transform {
     cmsContext context;
-    /// NULL for grey, and with a matrix.
+    /// NULL for grey, and with one of the matrices.
     cmsHTRANSFORM transform;
-    /// For 16-bit RGB of profiles without tables of colours.
+    /// For RGB of 16 and of 8 bits, of profiles without tables of colours.
     calotype_icc_matrix *matrix;
+    calotype_icc_byte_matrix *byte_matrix;
     size_t channel_count;
     uint8_t gray[256];
     /// 65536 entries for 16-bit grey.
@@ -88,45 +89,93 @@ static bool make_gray(calotype_icc_transform *result, const cmsToneCurve *from,
     return true;
 }
 
-// lcms2 converts such profiles by their curves and their matrix too, but 16 bits one pixel after the
-// other in up to a microsecond, or from a table of colours that is up to 15 of 255 levels off.
-static bool make_matrix(calotype_icc_transform *result, cmsHPROFILE from, cmsHPROFILE to) {
+/// The curves and the primaries of a profile without tables of colours.
+typedef struct {
+    const cmsToneCurve *light[3];
+    /// From light of the result to its signal.
+    cmsToneCurve *signal;
+    /// In CIE XYZ.
+    double from[3][3], to[3][3];
+} matrix_shaper;
+
+// The curve of the signal is to be freed.
+static bool make_shaper(calotype_icc_transform *result, cmsHPROFILE from, cmsHPROFILE to,
+                        matrix_shaper *shaper) {
     static const cmsTagSignature primaries[3] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
                                                  cmsSigBlueColorantTag};
     static const cmsTagSignature curves[3] = {cmsSigRedTRCTag, cmsSigGreenTRCTag,
                                               cmsSigBlueTRCTag};
+    static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
     if (!lazy.cmsIsMatrixShaper(from) || lazy.cmsGetPCS(from) != cmsSigXYZData ||
         lazy.cmsIsTag(from, cmsSigAToB0Tag) || lazy.cmsIsTag(from, cmsSigDToB0Tag))
         return false;
-    static const cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    cmsToneCurve *signal = lazy.cmsBuildParametricToneCurve(result->context, -4, srgb);
-    calotype_icc_matrix *matrix = signal ? malloc(sizeof *matrix) : NULL;
-    bool is_made = matrix != NULL;
-    double columns[2][3][3];
-    for (int i = 0; is_made && i < 3; i++) {
-        const cmsToneCurve *light = lazy.cmsReadTag(from, curves[i]);
+    for (int i = 0; i < 3; i++) {
         const cmsCIEXYZ *source = lazy.cmsReadTag(from, primaries[i]);
         const cmsCIEXYZ *target = lazy.cmsReadTag(to, primaries[i]);
-        is_made = light && source && target;
-        if (!is_made) break;
-        for (int step = 0; step <= calotype_icc_steps; step++)
-            matrix->light[i][step] =
-                lazy.cmsEvalToneCurveFloat(light, (float)step / calotype_icc_steps);
-        memcpy(columns[0][i], (double[3]){source->X, source->Y, source->Z}, sizeof columns[0][i]);
-        memcpy(columns[1][i], (double[3]){target->X, target->Y, target->Z}, sizeof columns[1][i]);
+        shaper->light[i] = lazy.cmsReadTag(from, curves[i]);
+        if (!shaper->light[i] || !source || !target) return false;
+        memcpy(shaper->from[i], (double[3]){source->X, source->Y, source->Z},
+               sizeof shaper->from[i]);
+        memcpy(shaper->to[i], (double[3]){target->X, target->Y, target->Z}, sizeof shaper->to[i]);
     }
-    if (is_made) {
-        for (int step = 0; step <= calotype_icc_steps; step++) {
-            float value = lazy.cmsEvalToneCurveFloat(signal, (float)step / calotype_icc_steps);
-            matrix->signal[step] = value > 0 ? value < 1 ? value * 65535 : 65535 : 0;
-        }
-        calotype_icc_matrix_set(matrix, columns[0], columns[1]);
-        result->matrix = matrix;
-    } else {
+    shaper->signal = lazy.cmsBuildParametricToneCurve(result->context, -4, srgb);
+    return shaper->signal != NULL;
+}
+
+// lcms2 converts such profiles by their curves and their matrix too, but 16 bits one pixel after the
+// other in up to a microsecond, or from a table of colours that is up to 15 of 255 levels off.
+static bool make_matrix(calotype_icc_transform *result, const matrix_shaper *shaper) {
+    calotype_icc_matrix *matrix = malloc(sizeof *matrix);
+    if (!matrix) return false;
+    for (int step = 0; step <= calotype_icc_steps; step++) {
+        float position = (float)step / calotype_icc_steps;
+        for (int i = 0; i < 3; i++)
+            matrix->light[i][step] = lazy.cmsEvalToneCurveFloat(shaper->light[i], position);
+        float value = lazy.cmsEvalToneCurveFloat(shaper->signal, position);
+        matrix->signal[step] = value > 0 ? value < 1 ? value * 65535 : 65535 : 0;
+    }
+    calotype_icc_matrix_set(matrix, shaper->from, shaper->to);
+    result->matrix = matrix;
+    return true;
+}
+
+static void set_signal(calotype_icc_byte_matrix *matrix, const matrix_shaper *shaper, int step) {
+    float light = (float)step / calotype_icc_byte_steps;
+    calotype_icc_byte_matrix_set_signal(matrix, step,
+                                        lazy.cmsEvalToneCurveFloat(shaper->signal, light));
+}
+
+// Sets the signals between two steps; they ascend, so that most need not be computed.
+static void set_signals(calotype_icc_byte_matrix *matrix, const matrix_shaper *shaper, int first,
+                        int last) {
+    if (matrix->signal[first] == matrix->signal[last]) {
+        memset(matrix->signal + first, matrix->signal[first], (size_t)(last - first));
+    } else if (last - first > 1) {
+        int middle = (first + last) / 2;
+        set_signal(matrix, shaper, middle);
+        set_signals(matrix, shaper, first, middle);
+        set_signals(matrix, shaper, middle, last);
+    }
+}
+
+// The same numbers as lcms2's, which converts each pixel to 16 bits and back.
+static bool make_byte_matrix(calotype_icc_transform *result, const matrix_shaper *shaper) {
+    calotype_icc_byte_matrix *matrix = malloc(sizeof *matrix);
+    if (!matrix) return false;
+    float light[3][256];
+    for (int i = 0; i < 3; i++)
+        for (int byte = 0; byte < 256; byte++)
+            light[i][byte] =
+                lazy.cmsEvalToneCurveFloat(shaper->light[i], (float)(byte / 255.0));
+    if (!calotype_icc_byte_matrix_set(matrix, light, shaper->from, shaper->to)) {
         free(matrix);
+        return false;
     }
-    if (signal) lazy.cmsFreeToneCurve(signal);
-    return is_made;
+    set_signal(matrix, shaper, 0);
+    set_signal(matrix, shaper, calotype_icc_byte_steps);
+    set_signals(matrix, shaper, 0, calotype_icc_byte_steps);
+    result->byte_matrix = matrix;
+    return true;
 }
 
 static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
@@ -134,13 +183,19 @@ static bool make_color(calotype_icc_transform *result, cmsHPROFILE from,
     cmsHPROFILE to = lazy.cmsCreate_sRGBProfileTHR(result->context);
     if (!to) return false;
     cmsUInt32Number flags = cmsFLAGS_COPY_ALPHA;
-    if (layout == calotype_icc_rgb16 || layout == calotype_icc_rgba16) {
-        result->channel_count = layout == calotype_icc_rgb16 ? 3 : 4;
-        if (make_matrix(result, from, to)) {
+    bool is_deep = layout == calotype_icc_rgb16 || layout == calotype_icc_rgba16;
+    if (is_deep || layout == calotype_icc_rgb || layout == calotype_icc_rgba) {
+        bool has_alpha = layout == calotype_icc_rgba || layout == calotype_icc_rgba16;
+        result->channel_count = has_alpha ? 4 : 3;
+        matrix_shaper shaper = {.signal = NULL};
+        bool is_made = make_shaper(result, from, to, &shaper) &&
+                       (is_deep ? make_matrix(result, &shaper) : make_byte_matrix(result, &shaper));
+        if (shaper.signal) lazy.cmsFreeToneCurve(shaper.signal);
+        if (is_made) {
             lazy.cmsCloseProfile(to);
             return true;
         }
-        flags |= cmsFLAGS_NOOPTIMIZE;
+        if (is_deep) flags |= cmsFLAGS_NOOPTIMIZE;
     }
     result->transform = lazy.cmsCreateTransformTHR(result->context, from, format_of(layout), to,
                                               result_format_of(layout), INTENT_PERCEPTUAL,
@@ -235,6 +290,7 @@ void calotype_icc_transform_destroy(calotype_icc_transform *transform) {
     if (transform->transform) lazy.cmsDeleteTransform(transform->transform);
     lazy.cmsDeleteContext(transform->context);
     free(transform->matrix);
+    free(transform->byte_matrix);
     free(transform->deep_gray);
     free(transform);
 }
@@ -244,6 +300,9 @@ void calotype_icc_transform_convert(const calotype_icc_transform *transform, con
     if (transform->matrix) {
         calotype_icc_matrix_convert(transform->matrix, from, to, pixel_count,
                                     transform->channel_count);
+    } else if (transform->byte_matrix) {
+        calotype_icc_byte_matrix_convert(transform->byte_matrix, from, to, pixel_count,
+                                         transform->channel_count);
     } else if (transform->transform) {
         lazy.cmsDoTransform(transform->transform, from, to, (cmsUInt32Number)pixel_count);
     } else if (transform->deep_gray) {

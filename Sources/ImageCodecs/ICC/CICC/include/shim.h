@@ -50,6 +50,7 @@ calotype_icc_transform *calotype_icc_transform_create_curve(const float *curve, 
 calotype_icc_transform *calotype_icc_transform_create_output(const uint8_t *profile, size_t count);
 
 void calotype_icc_transform_destroy(calotype_icc_transform *transform);
+/// Converts pixels; both buffers may be the same if pixels have the same size.
 void calotype_icc_transform_convert(const calotype_icc_transform *transform, const void *from,
                                     void *to, size_t pixel_count);
 
