@@ -54,7 +54,8 @@ public struct DecodeOptions: Hashable, Sendable {
     public var acceptsTruncated = true
     /// Whether the result may be `PixelFormat/yCbCr420`, for callers that encode it in that form.
     ///
-    /// It is if the file contains luma and chroma and no colours need conversion.
+    /// It is if the file contains luma and chroma and no colours need conversion. Otherwise chroma may
+    /// have slightly less than the resolution of the result, which hardly differs once it is halved.
     public var acceptsYCbCr = false
     /// Whether samples of more than 8 bits become 16 bits; they are rounded to 8 bits otherwise.
     public var keepsDepth = false

@@ -23,6 +23,9 @@ public struct DecodePlan: Hashable, Sendable {
     public let acceptsTruncated: Bool
     /// Whether luma and chroma planes remain planes, with chroma at half the size of the result.
     public let keepsYCbCr: Bool
+    /// Whether chroma will have half the resolution of the result: in its planes, or once an image whose
+    /// colours need conversion is encoded.
+    public let halvesChroma: Bool
     /// Whether samples of 16 bits keep their depth: in the result, or until colours are converted.
     ///
     /// Dark tones of linear light need more than 8 bits.
@@ -48,9 +51,11 @@ public struct DecodePlan: Hashable, Sendable {
             options.keepsDepth || options.pixelFormat?.isDeep == true
             || options.convertsToSRGB && header.bitsPerComponent > 8
                 && !header.colorProfile.isSRGB
+        halvesChroma =
+            options.pixelFormat == .yCbCr420
+            || options.acceptsYCbCr && options.pixelFormat == nil
         keepsYCbCr =
-            (options.pixelFormat == .yCbCr420
-                || options.acceptsYCbCr && options.pixelFormat == nil)
+            halvesChroma
             && (!options.convertsToSRGB || header.colorProfile.isSRGB)
         // Box and region refer to the upright image, rows to the stored one.
         geometry = options.geometry(

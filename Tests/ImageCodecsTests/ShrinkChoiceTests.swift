@@ -11,15 +11,24 @@ import Testing
         var side: Int
         var sampling: [UInt8] = [0x22, 0x11, 0x11]
         var acceptsYCbCr = false
+        var profile = ColorProfile.sRGB
         var quality = DecodeOptions.Quality.exact
         /// By component: the side of a decoded block; `nil` if the image is decoded at full size.
         var blockSides: [Int]?
 
-        var testDescription: String { "\(side) px, \(sampling), \(acceptsYCbCr), \(quality)" }
+        var testDescription: String {
+            "\(side) px, \(sampling), \(acceptsYCbCr), \(quality), sRGB: \(profile.isSRGB)"
+        }
     }
+
+    static let displayP3 = ColorProfile.coded(CICP(primaries: 12, transfer: 13))
 
     /// Images of 4000x3000 pixels, so that a side of 400 is a factor of 10.
     static let cases = [
+        Case(side: 1000, acceptsYCbCr: true, profile: displayP3, blockSides: [4, 4, 4]),
+        Case(side: 1000, profile: displayP3, blockSides: [4, 8, 8]),
+        Case(side: 1100, acceptsYCbCr: true, profile: displayP3, blockSides: [4, 8, 8]),
+        Case(side: 400, acceptsYCbCr: true, profile: displayP3, blockSides: [2, 2, 2]),
         Case(side: 2000, blockSides: nil),
         Case(side: 1333, blockSides: [4, 8, 8]),
         Case(side: 1333, acceptsYCbCr: true, blockSides: [4, 4, 4]),
@@ -45,8 +54,9 @@ import Testing
         var options = DecodeOptions(maximumSide: expected.side)
         options.acceptsYCbCr = expected.acceptsYCbCr
         options.quality = expected.quality
-        let header = ImageHeader(
+        var header = ImageHeader(
             storedSize: frame.size, colorModel: isGray ? .gray : .rgb, bitsPerComponent: 8)
+        header.colorProfile = expected.profile
         let choice = ShrinkChoice(DecodePlan(header, options))
         #expect(choice.blockSides(frame, isGray ? .gray : .yCbCr) == expected.blockSides)
     }

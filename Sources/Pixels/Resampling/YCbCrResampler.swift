@@ -107,11 +107,16 @@ public struct YCbCrResampler: ~Copyable {
             width: region.width + extraWidth, height: region.height + extraHeight)
     }
 
+    /// The scale from which chroma counts as enlarged.
+    ///
+    /// Above it the linear filter would only blur: samples are hardly closer than those of the plane.
+    private static let enlargedScale = 0.95
+
     /// Returns the filter of a plane: linear for chroma that is enlarged.
     private static func kernel(
         _ kernel: ResamplingKernel, isChroma: Bool, _ scale: Double
     ) -> ResamplingKernel {
-        isChroma && scale < 1 && kernel.radius > 1 ? .triangle : kernel
+        isChroma && scale < enlargedScale && kernel.radius > 1 ? .triangle : kernel
     }
 }
 

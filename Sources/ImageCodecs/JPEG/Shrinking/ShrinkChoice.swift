@@ -9,7 +9,8 @@ internal import EncodedImages
 /// resampled, and compared with a full decode. At ⅛ the result is visibly different if less
 /// than a factor of 2 is left to the resampler; at ¼ and ½, less than 1.5, because there
 /// frequencies are cut off rather than blurred. If the result has chroma at half resolution, a
-/// factor of 1.25 is enough for chroma: quality 80 would not keep the difference.
+/// factor of 1.25 is enough for chroma: quality 80 would not keep the difference. If chroma is halved
+/// after a conversion of colours, it needs nearly the resolution of the result until then.
 struct ShrinkChoice {
     private let plan: DecodePlan
 
@@ -52,6 +53,7 @@ struct ShrinkChoice {
         switch plan.quality {
         case .fast: isColor ? 0.5 : 1
         case .exact where isColor && plan.keepsYCbCr: 1.25
+        case .exact where isColor && plan.halvesChroma: 0.95
         case .exact: side == 1 ? 2 : 1.5
         }
     }
