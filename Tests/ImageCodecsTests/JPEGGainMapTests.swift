@@ -151,6 +151,7 @@ import Testing
         let file = try file(PixelSize(width: 160, height: 100))
         let map = try #require(try source(file).gainMap())
         let image = try source(file).image().packedBytes
+        let reduced = try source(file).image(DecodeOptions(maximumSide: 50)).packedBytes
         var random = SeededRandom(seed: 11)
         let start = file.count - map.file.count
         var missingCount = 0
@@ -163,6 +164,7 @@ import Testing
             let source = try source(changed)
             let result = try source.gainMap(DecodeOptions(maximumSide: 50))
             if result == nil { missingCount += 1 }
+            #expect(try source.image(DecodeOptions(maximumSide: 50)).packedBytes == reduced)
         }
         #expect(missingCount > 50)
         let truncated = try source(Array(file.prefix(start + 100)))

@@ -66,6 +66,7 @@ struct CodecFuzzer: CustomStringConvertible {
     private let samples: [[UInt8]]
     private var random: SeededRandom
     private var decodedCount = 0
+    private var damagedMapCount = 0
     private var errors: [String: Int] = [:]
 
     init(samples: [[UInt8]], seed: UInt64) {
@@ -76,7 +77,9 @@ struct CodecFuzzer: CustomStringConvertible {
     var description: String {
         let total = decodedCount + errors.values.reduce(0, +)
         let reasons = errors.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        return "\(total) inputs: \(decodedCount) decoded, \(reasons.joined(separator: ", "))"
+        let maps = damagedMapCount > 0 ? ", \(damagedMapCount) with a damaged map besides" : ""
+        return "\(total) inputs\(maps): \(decodedCount) decoded, "
+            + reasons.joined(separator: ", ")
     }
 
     /// Returns a sample with bytes changed, or ranges removed, duplicated or copied from another
@@ -123,6 +126,34 @@ struct CodecFuzzer: CustomStringConvertible {
         return input
     }
 
+    /// Damages the map of a file and checks that the image is the same.
+    private mutating func decodeDamagedMap(
+        _ map: GainMap, of input: [UInt8], _ options: DecodeOptions, _ limits: DecodeLimits,
+        _ image: PixelBuffer
+    ) {
+        // A map in boxes was made from its parts, and a list can refer to a part of the image.
+        guard let range = input.firstRange(of: map.file), !range.isEmpty else { return }
+        let base = Array(input[..<range.lowerBound])
+        guard base.suffix(2) == [0xFF, 0xD9],
+            let alone = try? ImageSource(
+                EncodedBytes(base), codecs: builtInCodecs, limits: limits),
+            (try? alone.image(options))?.packedBytes == image.packedBytes
+        else { return }
+        damagedMapCount += 1
+        var damaged = input
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            damaged[.random(in: range, using: &random)] = .random(in: 0...255, using: &random)
+        }
+        guard
+            let source = try? ImageSource(
+                EncodedBytes(damaged), codecs: builtInCodecs, limits: limits),
+            let same = try? source.image(options)
+        else { preconditionFailure("a damaged map cost the image") }
+        precondition(same.packedBytes == image.packedBytes, "a damaged map changed the image")
+        _ = try? source.gainMap(options)
+        _ = try? source.imageInHDR(options)
+    }
+
     /// Reads header, metadata, a page, frames, a gain map and a reduced image.
     mutating func decode(_ input: [UInt8]) {
         var limits = DecodeLimits()
@@ -149,6 +180,9 @@ struct CodecFuzzer: CustomStringConvertible {
             }
             let image = try source.image(options)
             precondition(image.size == source.resultSize(options), "unexpected size")
+            if source.header.hasGainMap, let map = try? source.gainMap() {
+                decodeDamagedMap(map, of: input, options, limits, image)
+            }
             decodedCount += 1
         } catch {
             let name = "\(error)".prefix { $0 != " " && $0 != ":" }
