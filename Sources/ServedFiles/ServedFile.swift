@@ -11,7 +11,8 @@ public struct ServedFile: Sendable {
     /// The content.
     public let bytes: [UInt8]
 
-    /// Every file of the folder `Gallery`, by name; `CServedFiles/files.c` lists them.
+    /// Every file of the folder `Gallery`, by name, which `CServedFiles/files.c` lists; and the script `gallery.js`, which
+    /// contains its modules.
     public static let gallery: [String: ServedFile] = {
         var files: [String: ServedFile] = [:]
         var file = unsafe calotype_served_file()
@@ -20,6 +21,8 @@ public struct ServedFile: Sendable {
             unsafe files[String(cString: file.name)] = unsafe ServedFile(file)
             index += 1
         }
+        let script = JoinedScript(of: "main.js", in: files.mapValues(\.bytes))
+        files["gallery.js"] = ServedFile(name: "gallery.js", bytes: script.bytes)
         return files
     }()
 
@@ -27,9 +30,14 @@ public struct ServedFile: Sendable {
     public static let apiDescription = unsafe ServedFile(calotype_api_description())
 
     private init(_ file: calotype_served_file) {
-        let name = unsafe String(cString: file.name)
+        unsafe self.init(
+            name: String(cString: file.name),
+            bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+    }
+
+    private init(name: String, bytes: [UInt8]) {
         mediaType = Self.mediaTypes[name.split(separator: ".").last ?? ""] ?? Self.binary
-        bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+        self.bytes = bytes
     }
 
     private static let binary = "application/octet-stream"

@@ -52,6 +52,29 @@ import Testing
         #expect(style.headers[.contentType] == "text/css; charset=utf-8")
     }
 
+    @Test("joins the modules of the page, each after those that it imports")
+    func script() async throws {
+        let script = try await gallery.get("/-/gallery/gallery.js")
+        #expect(script.headers[.contentType] == "text/javascript; charset=utf-8")
+        var joined: Set<String> = []
+        for line in script.text.split(separator: "\n") {
+            #expect(!line.hasPrefix("import") && !line.hasPrefix("export"), "\(line)")
+            if let module = line.wholeMatch(of: /const (\w+)_js = \(\(\) => \{/) {
+                joined.insert(String(module.1))
+            } else if let imported = line.wholeMatch(of: /const \{.+\} = (\w+)_js;/) {
+                #expect(joined.contains(String(imported.1)), "\(line)")
+            }
+        }
+        let folder = SampleFiles.packageDirectory.appending(path: "Sources/ServedFiles/Gallery")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let modules = files.filter { $0.hasSuffix(".js") && $0 != "service-worker.js" }
+            .map { String($0.dropLast(3)).replacing("-", with: "_") }
+        #expect(joined == Set(modules))
+        let tag = try #require(script.headers[.eTag])
+        let again = try await gallery.get("/-/gallery/gallery.js", [.ifNoneMatch: tag])
+        #expect(again.status == 304)
+    }
+
     @Test("reports its health") func health() async throws {
         let answer = try await gallery.get("/healthz")
         #expect(answer.status == 200)
