@@ -144,6 +144,14 @@ package final class PhotoLibrary: Sendable {
         }
     }
 
+    /// The generation of the timeline, once it contains what was stored.
+    package var loadedGeneration: String {
+        get async {
+            await load()
+            return status.generation
+        }
+    }
+
     /// Waits until the status meets a condition, the task is cancelled, or the library ends.
     package func wait(until isMet: @Sendable (LibraryStatus) -> Bool) async {
         // Before the first check, so that no change is lost.

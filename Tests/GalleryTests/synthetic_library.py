@@ -8,6 +8,7 @@ Tests change it with `GET /-/test/...`: `add/DATE/COUNT` adds images to a day, `
 import base64
 import datetime
 import io
+import itertools
 import json
 import math
 import zipfile
@@ -147,9 +148,9 @@ class Library:
         else:
             start = self.dates_between(first, last)
             inside = [(date, days[date]) for date in start]
-        pairs = [(date, place) for date, places in inside for place in places]
+        pairs = ((date, place) for date, places in inside for place in places)
         offset, limit = int(parameters["offset"]), min(500, int(parameters["limit"]))
-        part = pairs[offset : offset + limit]
+        part = list(itertools.islice(pairs, offset, offset + limit))
         column = lambda values: [values[place] for _, place in part]
         marked = {i: True for i, (_, place) in enumerate(part) if self.path(place) in self.favourites}
         rated = {

@@ -135,7 +135,8 @@ struct LibraryRoute: Route {
         let limit = min(
             try request.number("limit", 1..., default: Self.maximumImageCount),
             Self.maximumImageCount)
-        let generation = library.status.generation
+        // Before the images, which may be newer. That of a timeline fetched at the same time is equal.
+        let generation = await library.loadedGeneration
         let images =
             if let selection {
                 try await library.images(

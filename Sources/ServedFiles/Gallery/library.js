@@ -37,7 +37,11 @@ export async function fetchTimeline(query, { since = null, signal } = {}) {
   return { ...(await get("timeline", { q: query || null, since }, signal)), requested };
 }
 
-/** Fetches the images of the days from `first` back to `last`; null is no limit. */
+/**
+ * Fetches the images of the days from `first` back to `last`; null is no limit.
+ *
+ * @returns {Promise<{generation: string, pictures: object}>} the images in columns
+ */
 export function fetchImages(query, { first, last, offset, limit }, signal) {
   return get("images", { first, last, offset, limit, q: query || null }, signal);
 }

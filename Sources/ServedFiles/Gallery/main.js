@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The first import, so that its requests do not wait for the other modules.
+import { firstStatus } from "./first-requests.js";
 import { fetchListing } from "./api.js";
 import { Connection } from "./connection.js";
 import { DensityControl, rowHeightFor } from "./density.js";
@@ -86,7 +88,7 @@ class Gallery {
   async #showLibrary() {
     let status;
     try {
-      status = await fetchStatus();
+      status = await firstStatus;
     } catch {
       return false;
     }
@@ -304,6 +306,9 @@ class Gallery {
   }
 }
 
+/** Milliseconds after which the files of the page are kept. */
+const KEPT_AFTER = 2000;
+
 const VISITS = { timeline: TimelineVisit, duplicates: DuplicatesVisit, folder: FolderVisit };
 
 /** Returns the kind of view of a route. */
@@ -325,4 +330,5 @@ async function isWithoutImages() {
 document.documentElement.lang = language;
 localize(document);
 new Gallery().start();
-keepPage();
+// Later, since the start of the worker would delay the first images.
+setTimeout(keepPage, KEPT_AFTER);

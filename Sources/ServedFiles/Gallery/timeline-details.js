@@ -68,6 +68,14 @@ export class TimelineDetails {
     if (this.#missing(first, end).length > 0) this.#request(this.#missing(from, to), false);
   }
 
+  /** Keeps the properties of the newest images, in columns, which were fetched in the generation of the days. */
+  keepNewest(pictures) {
+    const count = Math.min(pictures.name.length, this.#days.total);
+    const blocks = this.#blocksOf(0, count).filter((block) => block.end <= count);
+    if (blocks.length === 0) return;
+    if (this.#isConsistent(blocks, pictures.taken.slice(0, blocks.at(-1).end))) this.#keep(blocks, pictures);
+  }
+
   async load(first, end) {
     this.#request(this.#missing(first, end), true);
     const isAwaited = (load) => load.start < end && load.end > first;
@@ -151,12 +159,16 @@ export class TimelineDetails {
       this.onArrival(null);
       return;
     }
+    this.onArrival(this.#keep(blocks, pictures));
+  }
+
+  /** Keeps the properties of adjacent blocks, in columns; returns those of each image. */
+  #keep(blocks, pictures) {
+    const { start } = blocks[0];
     const images = pictures.name.map((_, i) => image(pictures, i));
-    for (const block of blocks) {
-      this.#store(block.key, images.slice(block.start - first.start, block.end - first.start));
-    }
+    for (const block of blocks) this.#store(block.key, images.slice(block.start - start, block.end - start));
     this.#evict();
-    this.onArrival(images);
+    return images;
   }
 
   /** Whether each image was taken on the day of its block. */

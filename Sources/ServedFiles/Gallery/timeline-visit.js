@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { fetchFirstView } from "./first-requests.js";
 import { fetchStatus, fetchTimeline } from "./library.js";
 import { join, timelineHash } from "./routing.js";
 import { TimelineSections } from "./sections.js";
@@ -60,10 +61,12 @@ export class TimelineVisit {
     this.#isChecking = true;
     try {
       await connection.persist(async () => {
-        const [answer, status] = await Promise.all([
-          fetchTimeline(this.#query, { signal }), fetchStatus(signal)]);
+        const [answer, status, newest] = await fetchFirstView(this.#query, signal);
+        signal.throwIfAborted();
         this.#showProgress(status);
-        this.#show(Timeline.from(answer, this.#query));
+        const timeline = Timeline.from(answer, this.#query);
+        if (newest?.generation === timeline.generation) timeline.keepNewest(newest.pictures);
+        this.#show(timeline);
       }, signal);
       loader.resume();
     } catch (error) {

@@ -128,6 +128,11 @@ export class Timeline {
     this.#details.need(first, end);
   }
 
+  /** Keeps the properties of the newest images, in columns, which were fetched in the same generation. */
+  keepNewest(pictures) {
+    this.#details.keepNewest(pictures);
+  }
+
   /** Fetches the properties of the images `first ..< end`. */
   load(first, end) {
     return this.#details.load(first, end);
