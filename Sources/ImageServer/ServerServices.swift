@@ -154,7 +154,8 @@ struct ServerServices: Sendable {
         do throws(LoadError) {
             return try PhotoLibrary(
                 source: source, directory: folder,
-                session: String(UInt64.random(in: 0 ... .max), radix: 36), logger: logger)
+                session: String(UInt64.random(in: 0 ... .max), radix: 36),
+                listingDelay: .seconds(1), logger: logger)
         } catch {
             logger.error("there is no timeline", metadata: ["error": "\(error)"])
             return nil

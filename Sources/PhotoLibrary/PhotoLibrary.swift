@@ -45,6 +45,7 @@ package final class PhotoLibrary: Sendable {
     private let wake: AsyncStream<Void>.Continuation
     /// Distinguishes the generations of this process from those of others.
     private let session: String
+    private let listingDelay: Duration
 
     /// Opens the database of a library; nothing is listed yet.
     ///
@@ -52,13 +53,17 @@ package final class PhotoLibrary: Sendable {
     ///   - source: lists and reads the files.
     ///   - directory: the folder of the database.
     ///   - session: a text that differs between processes.
+    ///   - listingDelay: the time from ``start()`` until the folders of a library with stored images are listed
+    ///     again, so that this does not take the processor from the first requests.
     ///   - logger: receives the errors of the database at `debug`.
     /// - Throws: `LoadError.storeFailed(reason:)`.
     package init(
-        source: any LibrarySource, directory: String, session: String, logger: Logger
+        source: any LibrarySource, directory: String, session: String,
+        listingDelay: Duration = .zero, logger: Logger
     ) throws(LoadError) {
         self.source = source
         self.session = session
+        self.listingDelay = listingDelay
         store = try LibraryStore(directory: directory, root: source.root, logger: logger)
         finder = DuplicateFinder(source: source, store: store, queue: queue) {
             [root = source.root] () throws(LoadError) in
@@ -83,6 +88,8 @@ package final class PhotoLibrary: Sendable {
         await load()
         var starts = wakes.makeAsyncIterator()
         if await starts.next() != nil {
+            // An error is the cancellation of the task, which ends the indexer as well.
+            if status.foundCount > 0 { try? await Task.sleep(for: listingDelay) }
             let indexer = LibraryIndexer(
                 source: source, store: store, queue: queue, apply: { [self] in apply($0) },
                 progress: { [self] progress in
