@@ -15,7 +15,7 @@ from synthetic_server import PAGE
 COUNT, DAYS = 2000, 100
 SCREENS = {
     "phone": {"width": 390, "height": 844, "scale": 2, "is_mobile": True, "has_touch": True},
-    "tablet": {"width": 820, "height": 1180, "scale": 1, "has_touch": True},
+    "tablet": {"width": 768, "height": 1024, "scale": 1, "has_touch": True},
     "desktop": {"width": 1440, "height": 900},
 }
 
@@ -27,6 +27,7 @@ class AppChecks(GalleryChecks):
             self.check_manifest(server)
             self.check_german(server)
             self.check_screens(server, "phone-dark", color_scheme="dark", **SCREENS["phone"])
+            self.check_screens(server, "tablet-light", color_scheme="light", **SCREENS["tablet"])
             self.check_screens(server, "desktop-light", color_scheme="light", **SCREENS["desktop"])
         self.check_service_worker(tmp_path / "page")
 
@@ -122,6 +123,8 @@ class AppChecks(GalleryChecks):
         gallery.open("tree")
         page.wait_for_selector("#cards .cover[style]")
         check("folders")
+        cut = page.evaluate("(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#path'))")
+        self.check(f"folders, {name}: the path is not cut", cut <= 0, f"{cut} px")
         page.goto(f"{server}/#all")
         gallery.tiles()
         gallery.tile_link(1).click()
