@@ -5,8 +5,8 @@ import { parseThumbHash } from "./thumbhash.js";
 /** Milliseconds per frame for drawing placeholders; the rest is drawn in the next frame. */
 const FRAME_BUDGET = 3;
 
-/** Frames that an element must be visible before its bitmap is drawn. */
-const LEAST_AGE = 2;
+/** Frames that an element must be visible before its bitmap is drawn, in which a server nearby sends the image. */
+const LEAST_AGE = 6;
 
 /** The number of cached bitmaps, about 4 kB each. */
 const MOST_KEPT = 1500;
