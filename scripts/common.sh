@@ -70,7 +70,9 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM
 run_tests() {
     local log status=0
     log=$(mktemp)
-    "$test_program" --testing-library swift-testing "$@" 2>&1 | tee "$log" || status=$?
+    # Tests interrupt programs, which inherit the signals that nohup and background jobs ignore.
+    env --default-signal "$test_program" --testing-library swift-testing "$@" 2>&1 |
+        tee "$log" || status=$?
     if ((status != 0)); then
         printf '\n== failed\n'
         grep -A 6 -E '✘|error:|Fatal error|rashed' "$log" | tail -n 80 || true
