@@ -82,12 +82,6 @@ run_tests() {
     return "$status"
 }
 
-# The same for tests that compute, beside others: the low priority leaves the processors to those that measure time.
-run_nice_tests() {
-    renice -n 5 "$BASHPID" >/dev/null
-    run_tests "$@"
-}
-
 test_count=0
 skipped=()
 # Adds the number of tests in a log to test_count, and skipped tests with their reasons to skipped.

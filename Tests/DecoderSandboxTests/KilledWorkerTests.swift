@@ -110,7 +110,7 @@ import Testing
         }
         defer { sandbox.close() }
         let pipeline = pipeline(sandbox)
-        let usual = try #require(Sandboxes.niceness(getpid()))
+        let usual = Self.ownNiceness
         let slow = Task { try await pipeline.image(for: Self.request("wait")) }
         while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
         slow.cancel()
@@ -133,7 +133,7 @@ import Testing
         defer { sandbox.close() }
         let pipeline = pipeline(sandbox)
         let endless = Task { try await pipeline.image(for: Self.request("loop")) }
-        let usual = try #require(Sandboxes.niceness(getpid()))
+        let usual = Self.ownNiceness
         while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
         endless.cancel()
         var idle: Int32?
@@ -161,6 +161,9 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
+
+    /// The niceness of the calling thread, which may differ from that of the first thread.
+    private static var ownNiceness: Int { Int(getpriority(Int32(PRIO_PROCESS.rawValue), 0)) }
 
     /// `SCHED_IDLE`, which Swift does not import.
     private static let idle: Int32 = 5
