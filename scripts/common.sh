@@ -72,7 +72,7 @@ run_tests() {
     log=$(mktemp)
     # Tests interrupt programs, which inherit the signals that nohup and background jobs ignore.
     env --default-signal "$test_program" --testing-library swift-testing "$@" 2>&1 |
-        tee "$log" || status=$?
+        sed -u $'s/\e\\[[0-9;]*m//g' | tee "$log" || status=$?
     if ((status != 0)); then
         printf '\n== failed\n'
         grep -A 6 -E '✘|error:|Fatal error|rashed' "$log" | tail -n 80 || true
