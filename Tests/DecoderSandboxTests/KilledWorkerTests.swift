@@ -102,20 +102,13 @@ import Testing
         async throws
     {
         let program = try NamedProgram()
-        let sandbox = try Sandboxes.make {
-            $0.workerCount = 1
-            $0.deadlineSeconds = 3600
-            $0.quickSeconds = 0.05
-            $0.workerPath = program.path
-        }
+        let sandbox = try oneWorker(program)
         defer { sandbox.close() }
         let pipeline = pipeline(sandbox)
-        let usual = Self.ownNiceness
-        let slow = Task { try await pipeline.image(for: Self.request("wait")) }
-        while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
+        let slow = await slowRequest("wait", pipeline, program)
         slow.cancel()
         _ = try await pipeline.image(for: Self.request("behave"))
-        #expect(Set(niceness(program)) == [usual])
+        #expect(Set(niceness(program)) == [Self.ownNiceness])
         await pipeline.close()
     }
 
@@ -123,18 +116,10 @@ import Testing
         async throws
     {
         let program = try NamedProgram()
-        let sandbox = try Sandboxes.make {
-            $0.workerCount = 1
-            $0.deadlineSeconds = 3600
-            $0.quickSeconds = 0.05
-            $0.cancellationSeconds = 3600
-            $0.workerPath = program.path
-        }
+        let sandbox = try oneWorker(program) { $0.cancellationSeconds = 3600 }
         defer { sandbox.close() }
         let pipeline = pipeline(sandbox)
-        let endless = Task { try await pipeline.image(for: Self.request("loop")) }
-        let usual = Self.ownNiceness
-        while !niceness(program).contains(min(19, usual + 10)) { await Task.yield() }
+        let endless = await slowRequest("loop", pipeline, program)
         endless.cancel()
         var idle: Int32?
         while idle == nil {
@@ -147,6 +132,29 @@ import Testing
         let workers = Sandboxes.workers(program.name)
         #expect(!workers.isEmpty && workers.allSatisfy { sched_getscheduler($0) == SCHED_OTHER })
         await pipeline.close()
+    }
+
+    /// Returns a sandbox with one worker, whose priority is lowered after 50 ms of a request.
+    private func oneWorker(
+        _ program: NamedProgram, _ change: (inout DecoderSandbox.Configuration) -> Void = { _ in }
+    ) throws -> DecoderSandbox {
+        try Sandboxes.make {
+            $0.workerCount = 1
+            $0.deadlineSeconds = 3600
+            $0.quickSeconds = 0.05
+            $0.workerPath = program.path
+            change(&$0)
+        }
+    }
+
+    /// Begins a request, and waits until the priority of its worker is lowered.
+    private func slowRequest(
+        _ word: String, _ pipeline: ImagePipeline, _ program: NamedProgram
+    ) async -> Task<LoadedImage, any Error> {
+        let slow = Task { try await pipeline.image(for: Self.request(word)) }
+        let lowered = min(19, Self.ownNiceness + 10)
+        while !niceness(program).contains(lowered) { await Task.yield() }
+        return slow
     }
 
     /// The program of workers under a name of its own, by which a test finds them.

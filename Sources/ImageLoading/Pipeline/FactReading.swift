@@ -60,7 +60,7 @@ struct FactReading: Sendable {
         let groups = stride(from: 0, to: originals.count, by: Self.groupSize).map {
             Array(originals[$0..<min($0 + Self.groupSize, originals.count)])
         }
-        let read = await concurrently(groups, ifCancelled: []) { await headers(of: $0) }
+        let read = await concurrently(groups) { await headers(of: $0) }
         // Links may refer to the same file twice.
         let results = Dictionary(read.joined(), uniquingKeysWith: { $1 })
         await insert(results.compactMapValues { try? $0.get() }, .visible)
@@ -71,15 +71,16 @@ struct FactReading: Sendable {
     ///
     /// - Returns: the results in the order of `items`.
     private func concurrently<Item: Sendable, Value: Sendable>(
-        _ items: [Item], ifCancelled: Value, _ read: @escaping @Sendable (Item) async -> Value
+        _ items: [Item], _ read: @escaping @Sendable (Item) async -> Value
     ) async -> [Value] {
         await withTaskGroup(of: (Int, Value).self) { group in
             for (index, item) in items.enumerated() {
                 group.addTask { (index, await read(item)) }
             }
-            return await group.reduce(into: Array(repeating: ifCancelled, count: items.count)) {
+            let values = await group.reduce(into: [Value?](repeating: nil, count: items.count)) {
                 $0[$1.0] = $1.1
             }
+            return values.compactMap(\.self)
         }
     }
 
@@ -138,9 +139,7 @@ struct FactReading: Sendable {
     /// Returns the facts and the metadata of files at the priority of prefetching; the facts are
     /// stored.
     func details(of originals: [FileIdentity]) async -> [Result<ImageDetails, LoadError>] {
-        let results = await concurrently(originals, ifCancelled: .failure(.cancelled)) {
-            await details(of: $0)
-        }
+        let results = await concurrently(originals) { await details(of: $0) }
         var facts: [FileIdentity: ImageFacts] = [:]
         for (original, result) in zip(originals, results) {
             facts[original] = try? result.get().facts
