@@ -4,11 +4,7 @@ internal import ArgumentParser
 internal import AssetCatalogs
 internal import DecoderSandbox
 internal import EncodedImages
-#if canImport(FoundationEssentials)
 internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import ImageCommands
 internal import Pixels
 

@@ -2,11 +2,7 @@
 
 internal import AssetCatalogs
 internal import EncodedImages
-#if canImport(FoundationEssentials)
 internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import ImageCommands
 internal import MessageDigests
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// Bounds the freed memory that glibc's allocator keeps.
 ///
@@ -14,12 +12,10 @@ enum AllocatorLimits {
     private static let maximumArenaCount: CInt = -8
 
     static func set() {
-        #if canImport(Glibc)
         typealias SetOption = @convention(c) (_ option: CInt, _ value: CInt) -> CInt
         guard let symbol = unsafe dlsym(nil, "mallopt") else { return }
         let setOption = unsafe unsafeBitCast(symbol, to: SetOption.self)
         _ = setOption(maximumArenaCount, 2)
         _ = setOption(mappingThreshold, 256 << 10)
-        #endif
     }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The limit of open file descriptors of this process.
 enum DescriptorLimit {
@@ -20,11 +16,7 @@ enum DescriptorLimit {
     ///
     /// - Returns: The new limit.
     static func raise() -> Int {
-        #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-        let resource = RLIMIT_NOFILE
-        #endif
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 256 }
         let soft = limit.rlim_cur

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageCommands
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Returns the listening socket that the parent process passed, as systemd does for socket
 /// activation.

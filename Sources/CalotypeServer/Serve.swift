@@ -5,11 +5,7 @@ internal import HTTPCaching
 internal import LoadScheduling
 internal import ImageCommands
 public import ArgumentParser
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import CoreMetrics
 internal import EncodedImages
 internal import HTTPLoading

@@ -2,11 +2,7 @@
 
 internal import ArgumentParser
 internal import FoundationEssentials
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageServer
 internal import ImageCommands
 

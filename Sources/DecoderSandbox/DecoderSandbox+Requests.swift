@@ -3,9 +3,7 @@
 internal import CSandbox
 public import EncodedImages
 public import Pixels
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 extension DecoderSandbox: RemoteDecoder {
     public func convertedToSRGB(

@@ -2,11 +2,7 @@
 
 internal import ArgumentParser
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCodecs
 internal import Pixels
 

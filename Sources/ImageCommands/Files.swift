@@ -2,11 +2,7 @@
 
 package import ArgumentParser
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Checks that a folder exists and can be listed.
 ///

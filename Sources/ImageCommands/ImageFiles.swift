@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// An input of a batch.
 package struct InputFile: Hashable, Sendable {

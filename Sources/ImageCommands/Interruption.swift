@@ -2,11 +2,7 @@
 
 package import ArgumentParser
 internal import Dispatch
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import Synchronization
 
 /// Defers SIGINT, SIGTERM and SIGHUP during its lifetime, so that no incomplete or temporary file

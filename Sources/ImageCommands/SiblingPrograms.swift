@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Returns the path of a program in the folder of the running program.
 package func path(ofSiblingProgram name: String) -> String {

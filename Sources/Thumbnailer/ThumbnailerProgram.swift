@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCommands
 
 /// The program `calotype-thumbnailer`.

@@ -5,11 +5,7 @@ internal import DecoderSandbox
 internal import Dispatch
 internal import EncodedImages
 internal import HTTPCaching
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCodecs
 internal import ImageCommands
 internal import ImageLoading
@@ -39,9 +35,7 @@ struct ImageEngine: Sendable {
         let isMade = DispatchSemaphore(value: 0)
         startThread {
             // On Linux, the priority is that of a thread.
-            #if canImport(Glibc)
             _ = nice(niceness)
-            #endif
             let engine = ImageEngine(cacheFolder)
             result.withLock { $0 = engine }
             isMade.signal()

@@ -4,11 +4,7 @@
 internal import CGTK
 #endif
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCommands
 internal import ViewerModel
 

@@ -3,11 +3,7 @@
 #if Viewer
 internal import CGTK
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCommands
 internal import ImageLoading
 internal import LoadScheduling

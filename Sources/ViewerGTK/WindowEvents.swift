@@ -2,11 +2,7 @@
 
 #if Viewer
 internal import CGTK
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import Pixels
 internal import ViewerModel
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The page cache of the system.
 enum PageCache {
@@ -12,7 +8,6 @@ enum PageCache {
     ///
     /// - Returns: Whether it was evicted; false for file systems in memory.
     static func evict(_ path: String) -> Bool {
-        #if os(Linux)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -21,12 +16,8 @@ enum PageCache {
             posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0
         else { return false }
         return !isInMemory(descriptor)
-        #else
-        return false
-        #endif
     }
 
-    #if os(Linux)
     private static func isInMemory(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return true }
@@ -41,5 +32,4 @@ enum PageCache {
         guard unsafe mincore(start, byteCount, &pages) == 0 else { return true }
         return pages.contains { $0 & 1 == 1 }
     }
-    #endif
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import ImageCommands
 internal import MessageDigests
 
@@ -70,11 +66,7 @@ struct WorkIdentity: Equatable {
         guard unsafe stat(path, &status) == 0 else {
             throw WorkError(.unreachable, lastSystemError())
         }
-        #if canImport(Glibc)
         let time = status.st_mtim
-        #else
-        let time = status.st_mtimespec
-        #endif
         return [path, "\(status.st_size)", "\(time.tv_sec)", "\(time.tv_nsec)"]
     }
 }

@@ -3,9 +3,7 @@
 internal import CSandbox
 internal import EncodedImages
 internal import Pixels
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// Receives the rows of an image from a worker in bands, through shared memory.
 final class BandReceiver {

@@ -4,9 +4,7 @@ internal import CSandbox
 internal import EncodedImages
 internal import Pixels
 internal import Synchronization
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// The host's side of a worker process.
 ///

@@ -2,9 +2,7 @@
 
 internal import EncodedImages
 internal import Pixels
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// A request for pixels, a header or metadata of a file whose descriptor the host has sent.
 struct DecodeRequest {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSandbox
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// The worker's end of the connection to its host; the process exits when it is closed.
 struct HostConnection {

@@ -4,9 +4,7 @@ internal import CSandbox
 internal import EncodedImages
 internal import Pixels
 internal import Synchronization
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// Handles the requests of the host, one at a time.
 struct RequestLoop: ~Copyable {

@@ -3,9 +3,7 @@
 internal import CSandbox
 public import EncodedImages
 internal import Pixels
-#if canImport(Glibc)
 internal import Glibc
-#endif
 
 /// The worker process, which decodes images for its host until the host closes the connection.
 public enum SandboxWorker {

@@ -4,11 +4,7 @@ package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import Synchronization
 
 /// The `batch` command.

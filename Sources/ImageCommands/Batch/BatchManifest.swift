@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Drawing
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A source of a batch.
 struct BatchSource: Hashable, Sendable {

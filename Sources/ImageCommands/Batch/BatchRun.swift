@@ -2,11 +2,7 @@
 
 internal import Dispatch
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 internal import Pixels
 internal import Synchronization
 
@@ -150,10 +146,6 @@ struct BatchRun: Sendable {
 private func modificationTime(_ path: String) -> Int? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
-    #if canImport(Glibc)
     let time = status.st_mtim
-    #else
-    let time = status.st_mtimespec
-    #endif
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The `file:` URI of a local file, escaped as file managers do, because thumbnails are found by it.
 ///

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// An original whose thumbnails are stored for file managers.
 ///
@@ -38,11 +34,7 @@ package struct ThumbnailedFile: ~Copyable {
             throw .file(reason: "not a regular file")
         }
         self.uri = uri
-        #if canImport(Glibc)
         modificationSeconds = status.st_mtim.tv_sec
-        #else
-        modificationSeconds = status.st_mtimespec.tv_sec
-        #endif
         byteCount = Int(status.st_size)
     }
 

@@ -3,11 +3,7 @@
 internal import DecoderSandbox
 internal import EncodedImages
 internal import ImageCodecs
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The program that file managers execute for each file without a thumbnail.
 ///

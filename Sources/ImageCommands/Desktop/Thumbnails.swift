@@ -3,11 +3,7 @@
 package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The `thumbnails` command, for the cache that file managers share.
 package struct Thumbnails: AsyncParsableCommand {

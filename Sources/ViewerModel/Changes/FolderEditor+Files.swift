@@ -2,11 +2,7 @@
 
 internal import EncodedImages
 internal import ImageCommands
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 extension FolderEditor {
     /// Renames a file, but never replaces one, which `rename` would.

@@ -2,11 +2,7 @@
 
 internal import EncodedImages
 package import ImageCommands
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Changes the files of a folder, and reverts the changes in reverse order.
 ///

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageCommands
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The folder into which a file is moved: the trash of the user, or that of the file's own file system.
 ///

@@ -4,11 +4,7 @@ internal import Archives
 package import HTTPCaching
 package import ImageCommands
 internal import LoadScheduling
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A folder that is opened, or an image with its folder.
 package struct OpenedPath: Hashable, Sendable {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
 internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import ImageCommands
 
 /// One page of the list of a folder on a server, `/-/listing/…`, whose values are untrusted.

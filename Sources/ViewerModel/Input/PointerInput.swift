@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Pixels
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Changes a viewer by the wheel, the pointer and fingers, at positions in device pixels.
 package struct PointerInput: Sendable {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The motion of a scroll offset: steps of a wheel are smoothed, and a fling slows down.
 ///

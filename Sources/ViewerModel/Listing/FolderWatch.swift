@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
 internal import EncodedImages
 
 /// Reports the files of a folder that other programs create, change, rename or delete.
@@ -45,4 +44,3 @@ package final class FolderWatch: Sendable {
         return changes
     }
 }
-#endif
