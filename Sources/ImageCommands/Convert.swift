@@ -141,14 +141,7 @@ package struct Convert: ParsableCommand {
     }
 
     package func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do {
-            try write(try convert(codecs))
-        } catch let error as FileFailure {
-            report(error)
-            throw ExitCode(1)
-        }
+        try sandboxing.withCodecs { codecs in try write(try convert(codecs)) }
     }
 
     /// Decodes the input and returns the encoded output.

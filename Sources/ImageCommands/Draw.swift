@@ -4,7 +4,6 @@ package import ArgumentParser
 internal import DecoderSandbox
 internal import Drawing
 internal import EncodedImages
-internal import ImageCodecs
 internal import Pixels
 
 /// The `draw` command.
@@ -68,13 +67,8 @@ package struct Draw: ParsableCommand {
     }
 
     package func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do {
+        try sandboxing.withCodecs { codecs in
             try write(try draw(codecs), to: output, try drawnDestination(output, losing))
-        } catch let error as FileFailure {
-            report(error)
-            throw ExitCode(1)
         }
     }
 

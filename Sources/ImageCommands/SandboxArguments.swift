@@ -96,6 +96,26 @@ package struct SandboxArguments: ParsableArguments {
         }
         return (builtInCodecs.decoded(by: sandbox), sandbox)
     }
+
+    /// Calls `body` with codecs, and closes their sandbox afterwards.
+    ///
+    /// - Parameters:
+    ///   - workerCount: The maximum number of images that are decoded at a time.
+    ///   - body: The work of a command that fails with its first file.
+    /// - Throws: `ExitCode`, after an error of a file was reported on standard error; other errors of
+    ///   `body`.
+    package func withCodecs(
+        workerCount: Int = 1, _ body: (_ codecs: CodecSet) throws -> Void
+    ) throws {
+        let (codecs, sandbox) = try decoding(workerCount: workerCount)
+        defer { sandbox?.close() }
+        do {
+            try body(codecs)
+        } catch let error as FileFailure {
+            report(error)
+            throw ExitCode(1)
+        }
+    }
 }
 
 extension DecoderSandbox.Configuration {

@@ -4,7 +4,6 @@ package import ArgumentParser
 internal import DecoderSandbox
 internal import Drawing
 internal import EncodedImages
-internal import ImageCodecs
 internal import Pixels
 
 /// The `sheet` command.
@@ -76,18 +75,13 @@ package struct Sheet: ParsableCommand {
     }
 
     package func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do {
+        try sandboxing.withCodecs { codecs in
             let cells = files.paths.map { SheetCell($0, side: cell, caption, codecs) }
             let image = try draw(cells)
             try write(image, to: output, try drawnDestination(output, losing))
             let failures = cells.compactMap(\.failure)
             for failure in failures { report(failure) }
             if !failures.isEmpty { throw ExitCode(1) }
-        } catch let error as FileFailure {
-            report(error)
-            throw ExitCode(1)
         }
     }
 

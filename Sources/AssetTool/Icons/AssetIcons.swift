@@ -52,9 +52,7 @@ struct AssetIcons: ParsableCommand {
     @OptionGroup var sandboxing: SandboxArguments
 
     func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do throws(FileFailure) {
+        try sandboxing.withCodecs { codecs in
             let files = try IconSet(
                 drawing: try IconDrawing(drawing, codecs),
                 small: try small.map { path throws(FileFailure) in try IconDrawing(path, codecs) },
@@ -67,9 +65,6 @@ struct AssetIcons: ParsableCommand {
                     ? JSON.object([
                         .init("files", .array(files.map { .string($0.name) }))
                     ]).text() : IconSet.elements(files.map(\.name)))
-        } catch {
-            report(error)
-            throw ExitCode(1)
         }
     }
 }

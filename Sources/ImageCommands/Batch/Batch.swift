@@ -3,7 +3,6 @@
 package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
-internal import ImageCodecs
 internal import Glibc
 internal import Synchronization
 
@@ -97,14 +96,7 @@ package struct Batch: ParsableCommand {
 
     package func run() throws {
         let jobCount = jobs ?? processorCount()
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: jobCount)
-        defer { sandbox?.close() }
-        do {
-            try run(codecs, jobCount)
-        } catch let error as FileFailure {
-            ImageCommands.report(error)
-            throw ExitCode(1)
-        }
+        try sandboxing.withCodecs(workerCount: jobCount) { codecs in try run(codecs, jobCount) }
     }
 
     private func run(_ codecs: CodecSet, _ jobCount: Int) throws {

@@ -4,7 +4,6 @@ internal import Glibc
 internal import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
-internal import ImageCodecs
 internal import Pixels
 
 /// The `texture compare` command.
@@ -32,14 +31,7 @@ struct TextureCompare: ParsableCommand {
     @OptionGroup var sandboxing: SandboxArguments
 
     func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do throws(FileFailure) {
-            try compare(codecs)
-        } catch {
-            report(error)
-            throw ExitCode(1)
-        }
+        try sandboxing.withCodecs { codecs in try compare(codecs) }
     }
 
     private func compare(_ codecs: CodecSet) throws(FileFailure) {

@@ -129,9 +129,7 @@ struct TextureEncode: ParsableCommand {
     @OptionGroup var sandboxing: SandboxArguments
 
     func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do throws(FileFailure) {
+        try sandboxing.withCodecs { codecs in
             let decoded = try decodedTexels(input, codecs) {
                 size, options throws(FileFailure) in
                 let square = try fittingSize(for: size)
@@ -150,9 +148,6 @@ struct TextureEncode: ParsableCommand {
             try writeTexture(
                 isKTX ? texture.ktx2File() : isLegacy ? texture.pvr2File() : texture.pvr3File(),
                 to: output)
-        } catch {
-            report(error)
-            throw ExitCode(1)
         }
     }
 

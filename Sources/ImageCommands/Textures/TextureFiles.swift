@@ -29,14 +29,7 @@ struct TextureDecode: ParsableCommand {
     @OptionGroup var sandboxing: SandboxArguments
 
     func run() throws {
-        let (codecs, sandbox) = try sandboxing.decoding(workerCount: 1)
-        defer { sandbox?.close() }
-        do throws(FileFailure) {
-            try writeImage(try decodedLevel(codecs), to: output)
-        } catch {
-            report(error)
-            throw ExitCode(1)
-        }
+        try sandboxing.withCodecs { codecs in try writeImage(try decodedLevel(codecs), to: output) }
     }
 
     private func decodedLevel(_ codecs: CodecSet) throws(FileFailure) -> PixelBuffer {
