@@ -5,11 +5,9 @@ internal import CAVIF
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let avif = ImageFormat(
-        name: "avif", extensions: ["avif", "avifs"], mediaType: "image/avif",
-        signatures: [Signature(brand: "avif"), Signature(brand: "avis")])
-}
+let avifFormat = ImageFormat(
+    name: "avif", extensions: ["avif", "avifs"], mediaType: "image/avif",
+    signatures: [.init(brand: "avif"), .init(brand: "avis")])
 
 #if AVIF
 /// AVIF (AV1 Image File Format): AV1 images in an ISO base media file.
@@ -24,7 +22,7 @@ extension ImageFormat {
 /// libavif reads and writes, with dav1d and libaom. AV1 has no reduced-size decoding; the rows
 /// of the planes are passed to the resampler, or converted to RGB one at a time.
 struct AVIFCodec: ImageCodec {
-    let format = ImageFormat.avif
+    let format = avifFormat
     let decoder: any ImageDecoder = AVIFDecoder()
     let encoder: (any ImageEncoder)? = AVIFEncoder()
 
@@ -35,15 +33,13 @@ struct AVIFCodec: ImageCodec {
 }
 #endif
 
-extension CodecEntry {
-    static var avif: CodecEntry {
-        #if AVIF
-        var entry = CodecEntry(AVIFCodec(), preload: { _ = unsafe calotype_avif_missing() })
-        // libavif loads four codecs.
-        entry.needsOwnProcess = true
-        return entry
-        #else
-        CodecEntry(missing: .avif, trait: "AVIF")
-        #endif
-    }
+var avifEntry: CodecEntry {
+    #if AVIF
+    var entry = CodecEntry(AVIFCodec(), preload: { _ = unsafe calotype_avif_missing() })
+    // libavif loads four codecs.
+    entry.needsOwnProcess = true
+    return entry
+    #else
+    CodecEntry(missing: avifFormat, trait: "AVIF")
+    #endif
 }

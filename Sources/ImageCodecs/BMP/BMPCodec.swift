@@ -37,6 +37,4 @@ struct BMPCodec: ImageCodec {
     }
 }
 
-extension CodecEntry {
-    static var bmp: CodecEntry { CodecEntry(BMPCodec()) }
-}
+let bmpEntry = CodecEntry(BMPCodec())

@@ -74,18 +74,16 @@ extension CodecError {
             }
     }
 }
-
-extension CodecEntry {
-    static var cards: CodecEntry {
-        var entry = CodecEntry(CardsCodec())
-        entry.isSandboxOnly = true
-        entry.needsOwnProcess = true
-        entry.rehearsals = { [CardsCodec.rehearsal] }
-        return entry
-    }
-}
-#else
-extension CodecEntry {
-    static var cards: CodecEntry { CodecEntry() }
-}
 #endif
+
+var cardEntry: CodecEntry {
+    #if Drawing
+    var entry = CodecEntry(CardsCodec())
+    entry.isSandboxOnly = true
+    entry.needsOwnProcess = true
+    entry.rehearsals = { [CardsCodec.rehearsal] }
+    return entry
+    #else
+    CodecEntry()
+    #endif
+}

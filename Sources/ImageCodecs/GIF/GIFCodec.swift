@@ -2,11 +2,9 @@
 
 internal import EncodedImages
 
-extension ImageFormat {
-    static let gif = ImageFormat(
-        name: "gif", extensions: ["gif"], mediaType: "image/gif",
-        signatures: [.init(Array("GIF87a".utf8)), .init(Array("GIF89a".utf8))])
-}
+let gifFormat = ImageFormat(
+    name: "gif", extensions: ["gif"], mediaType: "image/gif",
+    signatures: [.init(Array("GIF87a".utf8)), .init(Array("GIF89a".utf8))])
 
 /// GIF, versions 87a and 89a, animated or not, entirely in Swift.
 ///
@@ -22,11 +20,9 @@ extension ImageFormat {
 /// pixels are transparent.
 /// - SeeAlso: CompuServe, “Graphics Interchange Format, Version 89a”, 1990.
 struct GIFCodec: ImageCodec {
-    let format = ImageFormat.gif
+    let format = gifFormat
     let decoder: any ImageDecoder = GIFDecoder()
     let encoder: (any ImageEncoder)? = GIFEncoder()
 }
 
-extension CodecEntry {
-    static var gif: CodecEntry { CodecEntry(GIFCodec()) }
-}
+let gifEntry = CodecEntry(GIFCodec())

@@ -5,17 +5,15 @@ internal import CHEIF
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let heif = ImageFormat(
-        name: "heic", extensions: ["heic", "heif", "hif", "heics", "heifs"],
-        mediaType: "image/heic",
-        signatures: heifBrands.map { Signature(brand: $0) })
+let heifFormat = ImageFormat(
+    name: "heic", extensions: ["heic", "heif", "hif", "heics", "heifs"],
+    mediaType: "image/heic",
+    signatures: heifBrands.map { .init(brand: $0) })
 
-    /// The brands of HEVC images, then those of images in any coding.
-    static let heifBrands = [
-        "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1",
-    ]
-}
+/// The brands of HEVC images, then those of images in any coding.
+let heifBrands = [
+    "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1",
+]
 
 #if HEIF
 /// HEIF (ISO/IEC 23008-12), mostly with HEVC images, which phone cameras write as HEIC.
@@ -29,25 +27,23 @@ extension ImageFormat {
 /// sufficiently large thumbnail is decoded instead of the image. Of a sequence the still image
 /// is decoded, if it has one.
 struct HEIFCodec: ImageCodec {
-    let format = ImageFormat.heif
+    let format = heifFormat
     let decoder: any ImageDecoder = HEIFDecoder(page: 0)
     let encoder: (any ImageEncoder)? = nil
 
     func recognizedByteCount(_ file: Span<UInt8>) -> Int {
-        BoxReader.recognizedByteCount(file, brands: Set(ImageFormat.heifBrands))
+        BoxReader.recognizedByteCount(file, brands: Set(heifBrands))
     }
 }
 #endif
 
-extension CodecEntry {
-    static var heif: CodecEntry {
-        #if HEIF
-        var entry = CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
-        // libde265 computes tables when it is loaded.
-        entry.needsOwnProcess = true
-        return entry
-        #else
-        CodecEntry(missing: .heif, trait: "HEIF")
-        #endif
-    }
+var heifEntry: CodecEntry {
+    #if HEIF
+    var entry = CodecEntry(HEIFCodec(), preload: { _ = unsafe calotype_heif_missing() })
+    // libde265 computes tables when it is loaded.
+    entry.needsOwnProcess = true
+    return entry
+    #else
+    CodecEntry(missing: heifFormat, trait: "HEIF")
+    #endif
 }

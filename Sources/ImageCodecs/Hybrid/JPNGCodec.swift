@@ -2,11 +2,9 @@
 
 internal import EncodedImages
 
-extension ImageFormat {
-    /// No signature, because the file begins like any JPEG file.
-    static let jpng = ImageFormat(
-        name: "jpng", extensions: ["jpng"], mediaType: "image/x-jpng", signatures: [])
-}
+/// No signature, because the file begins like any JPEG file.
+let jpngFormat = ImageFormat(
+    name: "jpng", extensions: ["jpng"], mediaType: "image/x-jpng", signatures: [])
 
 #if JPEG && PNG
 /// JPNG: a JPEG file of colours, a PNG file of alpha, and a footer with their lengths.
@@ -23,7 +21,7 @@ extension ImageFormat {
 /// the JPEG blocks, which avoids ringing.
 /// - SeeAlso: Nick Lockwood, *JPNG*, `JPNG.h` and `README.md`.
 struct JPNGCodec: ImageCodec {
-    let format = ImageFormat.jpng
+    let format = jpngFormat
     let decoder: any ImageDecoder = JPNGDecoder()
     let encoder: (any ImageEncoder)? = JPNGEncoder()
 
@@ -34,13 +32,11 @@ struct JPNGCodec: ImageCodec {
 }
 #endif
 
-extension CodecEntry {
-    /// Nothing unless both halves of a file can be decoded.
-    static var jpng: CodecEntry {
-        #if JPEG && PNG
-        CodecEntry(JPNGCodec())
-        #else
-        CodecEntry()
-        #endif
-    }
+/// Nothing unless both halves of a file can be decoded.
+var jpngEntry: CodecEntry {
+    #if JPEG && PNG
+    CodecEntry(JPNGCodec())
+    #else
+    CodecEntry()
+    #endif
 }

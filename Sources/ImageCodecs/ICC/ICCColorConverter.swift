@@ -56,15 +56,13 @@ struct ICCColorConverter: ColorConverter {
 }
 #endif
 
-extension CodecEntry {
-    /// No format: the conversion of colours for all formats.
-    static var icc: CodecEntry {
-        #if ICC
-        var entry = CodecEntry(preload: { _ = unsafe calotype_icc_missing() })
-        entry.colorConverter = ICCColorConverter()
-        return entry
-        #else
-        CodecEntry()
-        #endif
-    }
+/// The conversion of colours for all formats.
+var iccEntry: CodecEntry {
+    #if ICC
+    var entry = CodecEntry(preload: { _ = unsafe calotype_icc_missing() })
+    entry.colorConverter = ICCColorConverter()
+    return entry
+    #else
+    CodecEntry()
+    #endif
 }

@@ -24,10 +24,8 @@ struct ICOCodec: ImageCodec {
     let format: ImageFormat
     let decoder: any ImageDecoder
     let encoder: (any ImageEncoder)?
-    private let kind: Kind
 
     init(_ kind: Kind) {
-        self.kind = kind
         let isIcon = kind == .icon
         format = ImageFormat(
             name: isIcon ? "ico" : "cur", extensions: [isIcon ? "ico" : "cur"],
@@ -48,6 +46,4 @@ struct ICOCodec: ImageCodec {
     }
 }
 
-extension CodecEntry {
-    static var ico: CodecEntry { CodecEntry(ICOCodec(.icon), ICOCodec(.cursor)) }
-}
+let icoEntry = CodecEntry(ICOCodec(.icon), ICOCodec(.cursor))

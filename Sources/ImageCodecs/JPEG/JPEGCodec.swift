@@ -2,11 +2,9 @@
 
 internal import EncodedImages
 
-extension ImageFormat {
-    static let jpeg = ImageFormat(
-        name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
-        signatures: [Signature([0xFF, 0xD8, 0xFF])])
-}
+let jpegFormat = ImageFormat(
+    name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], mediaType: "image/jpeg",
+    signatures: [.init([0xFF, 0xD8, 0xFF])])
 
 #if JPEG
 /// JPEG (ITU-T T.81), with JFIF, Exif and Adobe markers.
@@ -16,18 +14,16 @@ extension ImageFormat {
 /// entropy-coded data up to the next marker. The header is parsed in Swift. Reduced images are
 /// decoded in Swift as well (``ShrinkingDecoder``), all others by libjpeg-turbo.
 struct JPEGCodec: ImageCodec {
-    let format = ImageFormat.jpeg
+    let format = jpegFormat
     let decoder: any ImageDecoder = JPEGDecoder()
     let encoder: (any ImageEncoder)? = JPEGEncoder()
 }
 #endif
 
-extension CodecEntry {
-    static var jpeg: CodecEntry {
-        #if JPEG
-        CodecEntry(JPEGCodec())
-        #else
-        CodecEntry(missing: .jpeg, trait: "JPEG")
-        #endif
-    }
+var jpegEntry: CodecEntry {
+    #if JPEG
+    CodecEntry(JPEGCodec())
+    #else
+    CodecEntry(missing: jpegFormat, trait: "JPEG")
+    #endif
 }

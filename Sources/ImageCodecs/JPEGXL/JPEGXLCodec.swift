@@ -5,15 +5,13 @@ internal import CJPEGXL
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let jpegXL = ImageFormat(
-        name: "jxl", extensions: ["jxl"], mediaType: "image/jxl",
-        signatures: [
-            // The start of a bare codestream, and the first box of a container.
-            Signature([0xFF, 0x0A]),
-            Signature([0, 0, 0, 12] + Array("JXL ".utf8) + [13, 10, 0x87, 10]),
-        ])
-}
+let jpegXLFormat = ImageFormat(
+    name: "jxl", extensions: ["jxl"], mediaType: "image/jxl",
+    signatures: [
+        // The start of a bare codestream, and the first box of a container.
+        .init([0xFF, 0x0A]),
+        .init([0, 0, 0, 12] + Array("JXL ".utf8) + [13, 10, 0x87, 10]),
+    ])
 
 #if JPEGXL
 /// JPEG XL (ISO/IEC 18181), as a bare codestream or in a container with EXIF and XMP.
@@ -27,22 +25,20 @@ extension ImageFormat {
 /// libjxl 0.7 reads and writes. It decodes whole images only, so their memory is checked
 /// against the limits.
 struct JPEGXLCodec: ImageCodec {
-    let format = ImageFormat.jpegXL
+    let format = jpegXLFormat
     let decoder: any ImageDecoder = JPEGXLDecoder()
     let encoder: (any ImageEncoder)? = JPEGXLEncoder()
 }
 #endif
 
-extension CodecEntry {
-    static var jpegXL: CodecEntry {
-        #if JPEGXL
-        var entry = CodecEntry(
-            JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
-        // libhwy measures the resolution of the clock when it is loaded.
-        entry.needsOwnProcess = true
-        return entry
-        #else
-        CodecEntry(missing: .jpegXL, trait: "JPEGXL")
-        #endif
-    }
+var jpegXLEntry: CodecEntry {
+    #if JPEGXL
+    var entry = CodecEntry(
+        JPEGXLCodec(), preload: { _ = unsafe calotype_jxl_reader_missing() })
+    // libhwy measures the resolution of the clock when it is loaded.
+    entry.needsOwnProcess = true
+    return entry
+    #else
+    CodecEntry(missing: jpegXLFormat, trait: "JPEGXL")
+    #endif
 }

@@ -36,7 +36,7 @@ enum JPEGXLGainMap {
         var contents: [UInt8] = [0] + [UInt8](metadata.count, byteCount: 2, .bigEndian) + metadata
         // Neither code points nor a profile.
         contents += [0, 0, 0, 0, 0]
-        return container(base) + box(boxType, contents + map.file)
+        return container(base) + ItemFile.box(boxType, contents + map.file)
     }
 
     private static let codestreamMark: [UInt8] = [0xFF, 0x0A]
@@ -44,8 +44,9 @@ enum JPEGXLGainMap {
     /// Returns a file as a container, in which all boxes state their length (ISO/IEC 18181-2, 9).
     private static func container(_ file: [UInt8]) -> [UInt8] {
         guard !file.starts(with: codestreamMark) else {
-            return box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
-                + box("ftyp", Array("jxl \0\0\0\0jxl ".utf8)) + box("jxlc", file)
+            return ItemFile.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
+                + ItemFile.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+                + ItemFile.box("jxlc", file)
         }
         var file = file
         var reader = BoxReader(0..<file.count)
@@ -56,10 +57,6 @@ enum JPEGXLGainMap {
             file.set(last.range.count, at: last.range.lowerBound, byteCount: 4, .bigEndian)
         }
         return file
-    }
-
-    private static func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-        [UInt8](body.count + 8, byteCount: 4, .bigEndian) + Array(type.utf8) + body
     }
 
     /// Reads the contents of the box; `nil` if they are damaged or of another version.

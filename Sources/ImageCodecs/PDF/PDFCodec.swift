@@ -5,11 +5,9 @@ internal import CPDF
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let pdf = ImageFormat(
-        name: "pdf", extensions: ["pdf"], mediaType: "application/pdf",
-        signatures: [Signature(Array("%PDF-".utf8))])
-}
+let pdfFormat = ImageFormat(
+    name: "pdf", extensions: ["pdf"], mediaType: "application/pdf",
+    signatures: [.init(Array("%PDF-".utf8))])
 
 #if PDF
 /// PDF (ISO 32000): the first page, drawn by poppler and cairo at the requested size.
@@ -18,7 +16,7 @@ extension ImageFormat {
 /// the artwork of programs. Only fonts that the file contains are used. A document is a program for a large
 /// interpreter, so that this codec is not among the built-in ones.
 struct PDFCodec: ImageCodec {
-    let format = ImageFormat.pdf
+    let format = pdfFormat
     let decoder: any ImageDecoder = VectorDecoder<PDFDocument>()
     let encoder: (any ImageEncoder)? = nil
 
@@ -37,16 +35,14 @@ struct PDFCodec: ImageCodec {
 }
 #endif
 
-extension CodecEntry {
-    static var pdf: CodecEntry {
-        #if PDF
-        var entry = CodecEntry(PDFCodec(), preload: { _ = unsafe calotype_pdf_missing() })
-        entry.isSandboxOnly = true
-        entry.needsOwnProcess = true
-        entry.rehearsals = { [Array(PDFCodec.rehearsal.utf8)] }
-        return entry
-        #else
-        CodecEntry(missing: .pdf, trait: "PDF")
-        #endif
-    }
+var pdfEntry: CodecEntry {
+    #if PDF
+    var entry = CodecEntry(PDFCodec(), preload: { _ = unsafe calotype_pdf_missing() })
+    entry.isSandboxOnly = true
+    entry.needsOwnProcess = true
+    entry.rehearsals = { [Array(PDFCodec.rehearsal.utf8)] }
+    return entry
+    #else
+    CodecEntry(missing: pdfFormat, trait: "PDF")
+    #endif
 }

@@ -5,11 +5,9 @@ internal import CPNG
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let png = ImageFormat(
-        name: "png", extensions: ["png"], mediaType: "image/png",
-        signatures: [Signature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])])
-}
+let pngFormat = ImageFormat(
+    name: "png", extensions: ["png"], mediaType: "image/png",
+    signatures: [.init([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])])
 
 #if PNG
 /// PNG (ISO/IEC 15948), all colour types and bit depths.
@@ -23,20 +21,18 @@ extension ImageFormat {
 /// `fdAT`.
 struct PNGCodec: ImageCodec {
     /// The eight bytes before the first chunk.
-    static let signature = ImageFormat.png.signatures[0].bytes
+    static let signature = pngFormat.signatures[0].bytes
 
-    let format = ImageFormat.png
+    let format = pngFormat
     let decoder: any ImageDecoder = PNGDecoder()
     let encoder: (any ImageEncoder)? = PNGEncoder()
 }
 #endif
 
-extension CodecEntry {
-    static var png: CodecEntry {
-        #if PNG
-        CodecEntry(PNGCodec(), encoderPreload: { _ = unsafe calotype_png_writer_missing() })
-        #else
-        CodecEntry(missing: .png, trait: "PNG")
-        #endif
-    }
+var pngEntry: CodecEntry {
+    #if PNG
+    CodecEntry(PNGCodec(), encoderPreload: { _ = unsafe calotype_png_writer_missing() })
+    #else
+    CodecEntry(missing: pngFormat, trait: "PNG")
+    #endif
 }

@@ -52,10 +52,8 @@ private struct RawPixelsEncoder: ImageEncoder {
     }
 }
 
-extension CodecEntry {
-    static var packedPixels: CodecEntry {
-        CodecEntry(
-            PackedPixelsCodec(.raw, .rgb565), PackedPixelsCodec(.raw, .rgb555),
-            PackedPixelsCodec(.bmp, .rgb565), PackedPixelsCodec(.bmp, .rgb555))
-    }
+var packedPixelsEntry: CodecEntry {
+    CodecEntry(
+        PackedPixelsCodec(.raw, .rgb565), PackedPixelsCodec(.raw, .rgb555),
+        PackedPixelsCodec(.bmp, .rgb565), PackedPixelsCodec(.bmp, .rgb555))
 }

@@ -33,6 +33,4 @@ struct QOICodec: ImageCodec {
     }
 }
 
-extension CodecEntry {
-    static var qoi: CodecEntry { CodecEntry(QOICodec()) }
-}
+let qoiEntry = CodecEntry(QOICodec())

@@ -5,25 +5,23 @@ internal import CRAW
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    /// Camera RAW files of all makers: one format, because one library reads them all.
-    static let raw = ImageFormat(
-        name: "raw",
-        extensions: [
-            "dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srf", "orf", "rw2", "rwl", "raf",
-            "pef", "srw", "3fr", "fff", "iiq", "erf", "mef", "mos", "mrw", "kdc", "dcr", "crw",
-        ],
-        mediaType: "image/x-dcraw",
-        signatures: [
-            Signature([0x49, 0x49, 0x2A, 0, 0x10, 0, 0, 0, 0x43, 0x52]),
-            Signature(Array("ftypcrx ".utf8), at: 4),
-            Signature(Array("FUJIFILMCCD-RAW".utf8)),
-            Signature(Array("IIRO".utf8)), Signature(Array("IIRS".utf8)),
-            Signature(Array("MMOR".utf8)), Signature([0x49, 0x49, 0x55, 0]),
-            Signature([0, 0x4D, 0x52, 0x4D]),
-            Signature([0x49, 0x49, 0x1A, 0, 0, 0] + Array("HEAPCCDR".utf8)),
-        ])
-}
+/// Camera RAW files of all makers: one format, because one library reads them all.
+let rawFormat = ImageFormat(
+    name: "raw",
+    extensions: [
+        "dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srf", "orf", "rw2", "rwl", "raf",
+        "pef", "srw", "3fr", "fff", "iiq", "erf", "mef", "mos", "mrw", "kdc", "dcr", "crw",
+    ],
+    mediaType: "image/x-dcraw",
+    signatures: [
+        .init([0x49, 0x49, 0x2A, 0, 0x10, 0, 0, 0, 0x43, 0x52]),
+        .init(Array("ftypcrx ".utf8), at: 4),
+        .init(Array("FUJIFILMCCD-RAW".utf8)),
+        .init(Array("IIRO".utf8)), .init(Array("IIRS".utf8)),
+        .init(Array("MMOR".utf8)), .init([0x49, 0x49, 0x55, 0]),
+        .init([0, 0x4D, 0x52, 0x4D]),
+        .init([0x49, 0x49, 0x1A, 0, 0, 0] + Array("HEAPCCDR".utf8)),
+    ])
 
 #if RAW
 /// RAW: the unprocessed data of a camera's sensor.
@@ -40,7 +38,7 @@ extension ImageFormat {
 /// takes a hundred times as long and may look slightly different.
 /// - SeeAlso: Adobe, *Digital Negative (DNG) Specification*, version 1.4; ISO 12234-2 (TIFF/EP).
 struct RAWCodec: ImageCodec {
-    let format = ImageFormat.raw
+    let format = rawFormat
     let decoder: any ImageDecoder = RAWDecoder()
     let encoder: (any ImageEncoder)? = nil
 
@@ -56,14 +54,12 @@ struct RAWCodec: ImageCodec {
 }
 #endif
 
-extension CodecEntry {
-    static var raw: CodecEntry {
-        #if RAW
-        var entry = CodecEntry(RAWCodec(), preload: { _ = unsafe calotype_raw_missing() })
-        entry.isSandboxOnly = true
-        return entry
-        #else
-        CodecEntry(missing: .raw, trait: "RAW")
-        #endif
-    }
+var rawEntry: CodecEntry {
+    #if RAW
+    var entry = CodecEntry(RAWCodec(), preload: { _ = unsafe calotype_raw_missing() })
+    entry.isSandboxOnly = true
+    return entry
+    #else
+    CodecEntry(missing: rawFormat, trait: "RAW")
+    #endif
 }

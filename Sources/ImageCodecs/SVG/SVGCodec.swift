@@ -5,11 +5,9 @@ internal import CSVG
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let svg = ImageFormat(
-        name: "svg", extensions: ["svg"], mediaType: "image/svg+xml",
-        signatures: [Signature(Array("<svg".utf8))])
-}
+let svgFormat = ImageFormat(
+    name: "svg", extensions: ["svg"], mediaType: "image/svg+xml",
+    signatures: [.init(Array("<svg".utf8))])
 
 #if SVG
 /// SVG (W3C SVG 1.1 and parts of 2), rendered by librsvg at the requested size.
@@ -21,7 +19,7 @@ struct SVGCodec: ImageCodec {
     /// The maximum length of the text before the root element, in bytes.
     private static let longestProlog = 4096
 
-    let format = ImageFormat.svg
+    let format = svgFormat
     let decoder: any ImageDecoder = VectorDecoder<SVGDocument>()
     let encoder: (any ImageEncoder)? = nil
 
@@ -68,16 +66,14 @@ struct SVGCodec: ImageCodec {
 }
 #endif
 
-extension CodecEntry {
-    static var svg: CodecEntry {
-        #if SVG
-        var entry = CodecEntry(SVGCodec(), preload: { _ = unsafe calotype_svg_missing() })
-        entry.isSandboxOnly = true
-        entry.needsOwnProcess = true
-        entry.rehearsals = { [SVGRehearsal.document] }
-        return entry
-        #else
-        CodecEntry(missing: .svg, trait: "SVG")
-        #endif
-    }
+var svgEntry: CodecEntry {
+    #if SVG
+    var entry = CodecEntry(SVGCodec(), preload: { _ = unsafe calotype_svg_missing() })
+    entry.isSandboxOnly = true
+    entry.needsOwnProcess = true
+    entry.rehearsals = { [SVGRehearsal.document] }
+    return entry
+    #else
+    CodecEntry(missing: svgFormat, trait: "SVG")
+    #endif
 }

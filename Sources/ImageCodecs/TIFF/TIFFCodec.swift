@@ -5,14 +5,12 @@ internal import CTIFF
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let tiff = ImageFormat(
-        name: "tiff", extensions: ["tif", "tiff", "btf", "tf8"], mediaType: "image/tiff",
-        signatures: [
-            Signature(Array("II*\0".utf8)), Signature(Array("MM\0*".utf8)),
-            Signature(Array("II+\0".utf8)), Signature(Array("MM\0+".utf8)),
-        ])
-}
+let tiffFormat = ImageFormat(
+    name: "tiff", extensions: ["tif", "tiff", "btf", "tf8"], mediaType: "image/tiff",
+    signatures: [
+        .init(Array("II*\0".utf8)), .init(Array("MM\0*".utf8)),
+        .init(Array("II+\0".utf8)), .init(Array("MM\0+".utf8)),
+    ])
 
 #if TIFF
 /// TIFF 6.0 with its usual extensions, and BigTIFF.
@@ -24,18 +22,16 @@ extension ImageFormat {
 /// by row or by row of tiles; this codec converts the samples. A reduced version that is large
 /// enough is decoded instead of its page.
 struct TIFFCodec: ImageCodec {
-    let format = ImageFormat.tiff
+    let format = tiffFormat
     let decoder: any ImageDecoder = TIFFDecoder()
     let encoder: (any ImageEncoder)? = TIFFEncoder()
 }
 #endif
 
-extension CodecEntry {
-    static var tiff: CodecEntry {
-        #if TIFF
-        CodecEntry(TIFFCodec(), preload: { _ = unsafe calotype_tiff_missing() })
-        #else
-        CodecEntry(missing: .tiff, trait: "TIFF")
-        #endif
-    }
+var tiffEntry: CodecEntry {
+    #if TIFF
+    CodecEntry(TIFFCodec(), preload: { _ = unsafe calotype_tiff_missing() })
+    #else
+    CodecEntry(missing: tiffFormat, trait: "TIFF")
+    #endif
 }

@@ -20,22 +20,18 @@ struct TexturesCodec: ImageCodec {
     }
 }
 
-extension CodecEntry {
-    static var textures: CodecEntry {
-        CodecEntry(
-            TexturesCodec(
-                "pvr", "image/x-pvr", .init(PVRReader.magic3),
-                .init(PVRReader.magic2, at: 44)),
-            TexturesCodec("ktx", "image/ktx", .init(KTXReader.magic)),
-            TexturesCodec("dds", "image/vnd.ms-dds", .init(Array("DDS \u{7C}\0\0\0".utf8))))
-    }
-    /// KTX of version 2, whose levels can be compressed once more.
-    static var ktx2: CodecEntry {
-        CodecEntry(
-            TexturesCodec("ktx2", "image/ktx2", .init(KTX2Reader.magic)),
-            preload: Supercompression.preload)
-    }
-}
+/// PVR, KTX and DDS.
+let textureEntry = CodecEntry(
+    TexturesCodec(
+        "pvr", "image/x-pvr", .init(PVRReader.magic3),
+        .init(PVRReader.magic2, at: 44)),
+    TexturesCodec("ktx", "image/ktx", .init(KTXReader.magic)),
+    TexturesCodec("dds", "image/vnd.ms-dds", .init(Array("DDS \u{7C}\0\0\0".utf8))))
+
+/// KTX of version 2, whose levels can be compressed once more.
+let ktx2Entry = CodecEntry(
+    TexturesCodec("ktx2", "image/ktx2", .init(KTX2Reader.magic)),
+    preload: Supercompression.preload)
 
 /// Decodes a mip level row by row.
 struct TexturesDecoder: ImageDecoder {

@@ -5,14 +5,12 @@ internal import CWebP
 #endif
 internal import EncodedImages
 
-extension ImageFormat {
-    static let webP = ImageFormat(
-        name: "webp", extensions: ["webp"], mediaType: "image/webp",
-        signatures: [
-            // Bytes 8 to 14; the RIFF length before them varies.
-            .init(Array("WEBPVP8".utf8), at: 8)
-        ])
-}
+let webPFormat = ImageFormat(
+    name: "webp", extensions: ["webp"], mediaType: "image/webp",
+    signatures: [
+        // Bytes 8 to 14; the RIFF length before them varies.
+        .init(Array("WEBPVP8".utf8), at: 8)
+    ])
 
 #if WebP
 /// WebP, lossy and lossless, with transparency and animation.
@@ -25,18 +23,16 @@ extension ImageFormat {
 /// libwebp. No side exceeds 16383 pixels.
 /// - SeeAlso: RFC 9649.
 struct WebPCodec: ImageCodec {
-    let format = ImageFormat.webP
+    let format = webPFormat
     let decoder: any ImageDecoder = WebPDecoder()
     let encoder: (any ImageEncoder)? = WebPEncoder()
 }
 #endif
 
-extension CodecEntry {
-    static var webP: CodecEntry {
-        #if WebP
-        CodecEntry(WebPCodec(), preload: { _ = unsafe calotype_webp_missing() })
-        #else
-        CodecEntry(missing: .webP, trait: "WebP")
-        #endif
-    }
+var webPEntry: CodecEntry {
+    #if WebP
+    CodecEntry(WebPCodec(), preload: { _ = unsafe calotype_webp_missing() })
+    #else
+    CodecEntry(missing: webPFormat, trait: "WebP")
+    #endif
 }

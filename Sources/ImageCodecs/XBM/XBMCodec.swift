@@ -30,6 +30,4 @@ struct XBMCodec: ImageCodec {
     }
 }
 
-extension CodecEntry {
-    static var xbm: CodecEntry { CodecEntry(XBMCodec()) }
-}
+let xbmEntry = CodecEntry(XBMCodec())
