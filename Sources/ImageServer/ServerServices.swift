@@ -104,10 +104,7 @@ struct ServerServices: Sendable {
         library = Self.library(configuration, directory, state.pipeline, logger)
         links = Self.links(configuration, directory, logger)
         negotiation = configuration.negotiation
-        grammar = OptionGrammar(
-            formats: configuration.formatNames, presets: try configuration.presetOptions(),
-            devices: configuration.devices, maximumSide: configuration.maximumSide,
-            allowsPresetsOnly: configuration.allowsPresetsOnly)
+        grammar = try configuration.grammar()
         pageGuard = PageGuard(configuration)
         allowsMarks =
             configuration.access != nil
@@ -195,6 +192,15 @@ extension ImageServer.Configuration {
             displayFormatNames: Set(writableFormats.filter(\.isForDisplays).map(\.name)),
             usesClientHints: usesClientHints, sizes: sizes, maximumSide: maximumSide,
             targetSSIM: targetSSIM)
+    }
+
+    /// Returns the grammar of options in URLs.
+    ///
+    /// - Throws: ``ServerError`` if a preset is invalid.
+    func grammar() throws(ServerError) -> OptionGrammar {
+        OptionGrammar(
+            formats: formatNames, presets: try presetOptions(), devices: devices,
+            maximumSide: maximumSide, allowsPresetsOnly: allowsPresetsOnly)
     }
 
     /// The rule for signatures of paths other than imgproxy's.
