@@ -299,8 +299,7 @@ let package = Package(
             dependencies: [
                 "AssetCatalogs", "DecoderSandbox", "Effects", "EncodedImages", "HTTPCaching",
                 "HTTPLoading", "ImageCodecs", "ImageLoading", "ImageServer", "LoadScheduling",
-                "ImageCommands",
-                "MessageDigests", "Pixels", "Placeholders", "Textures",
+                "ImageCommands", "MessageDigests", "Pixels", "Textures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -363,7 +362,6 @@ let package = Package(
                 "LoadingTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ImageLoadingTests",
@@ -389,7 +387,7 @@ let package = Package(
             name: "TestHelper",
             dependencies: [
                 "DecoderSandbox", "Drawing", "EncodedImages", "ImageCodecs", "ImageLoading",
-                "ImageTesting", "LoadScheduling", "Pixels",
+                "ImageTesting", "Pixels",
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/TestHelper"),
         .testTarget(
@@ -397,7 +395,6 @@ let package = Package(
             dependencies: [
                 "EncodedImages", "ImageLoading", "ImageTesting", "LoadingTesting", "PhotoLibrary",
                 "Pixels",
-                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -425,16 +422,15 @@ let package = Package(
             name: "CalotypeServerTests",
             dependencies: [
                 "Calotype", "Effects", "EncodedImages", "ImageCodecs", "ImageLoading",
-                "ImageTesting", "CalotypeServer", "ImageCommands", "LoadScheduling", "Pixels",
-                "Placeholders", "Thumbnailer",
+                "ImageTesting", "CalotypeServer", "ImageCommands", "Pixels", "Thumbnailer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "ViewerModelTests",
             dependencies: [
-                "Archives", "EncodedImages", "HTTPCaching", "ImageCodecs", "ImageCommands",
-                "ImageLoading", "ImageTesting", "LoadScheduling", "LoadingTesting", "Pixels",
-                "Placeholders", "ViewerModel",
+                "EncodedImages", "HTTPCaching", "ImageCodecs", "ImageCommands", "ImageLoading",
+                "ImageTesting", "LoadScheduling", "LoadingTesting", "Pixels", "Placeholders",
+                "ViewerModel",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

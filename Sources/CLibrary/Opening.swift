@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import CCalotype
-internal import DecoderSandbox
 internal import EncodedImages
 internal import Glibc
 internal import ImageCodecs

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import CCalotype
-internal import EncodedImages
 internal import Pixels
 
 /// Returns the planes of an image.

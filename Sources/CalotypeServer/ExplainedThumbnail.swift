@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import DecoderSandbox
 internal import Effects
 internal import EncodedImages
-internal import ImageCodecs
 internal import ImageLoading
 internal import LoadScheduling
 internal import Logging

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DecoderSandbox
-
 /// How a server divides memory, derived from `--memory`.
 ///
 /// `Documentation/serving.md` states the same figures.

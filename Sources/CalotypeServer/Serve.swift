@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AssetCatalogs
-internal import HTTPCaching
 internal import LoadScheduling
 internal import ImageCommands
 public import ArgumentParser

@@ -2,7 +2,6 @@
 
 internal import HTTPCaching
 internal import LoadScheduling
-internal import DecoderSandbox
 internal import EncodedImages
 internal import HTTPLoading
 internal import ImageLoading

@@ -4,7 +4,6 @@ internal import HTTPCaching
 internal import ImageCommands
 internal import ArgumentParser
 internal import HTTPLoading
-internal import ImageLoading
 internal import ImageServer
 
 /// The options for what the server returns, and to which clients.

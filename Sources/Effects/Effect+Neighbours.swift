@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
-
 extension Effect {
     /// Convolves the image with a Gaussian; edge pixels are repeated beyond the border.
     ///

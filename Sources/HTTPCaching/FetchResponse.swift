@@ -2,7 +2,6 @@
 
 internal import HTTPTypes
 internal import LoadScheduling
-internal import Logging
 
 /// A complete response of a server.
 struct FetchedResponse: Sendable {

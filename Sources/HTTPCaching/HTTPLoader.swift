@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EncodedImages
-internal import HTTPTypes
 public import LoadScheduling
 public import Logging
 

@@ -3,7 +3,6 @@
 package import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
-internal import ImageCodecs
 internal import Pixels
 
 /// The `info` command.

@@ -10,7 +10,6 @@ internal import HummingbirdCore
 internal import HummingbirdHTTP2
 #endif
 public import ImageLoading
-internal import LoadScheduling
 public import Logging
 internal import NIOCore
 internal import ServiceLifecycle

@@ -4,7 +4,6 @@ internal import HTTPCaching
 internal import LoadScheduling
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import ImageLoading
 internal import Logging
 internal import NIOCore
 

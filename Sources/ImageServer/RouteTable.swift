@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import HummingbirdCore
 
 /// The routes, in the order in which they are matched.
 struct RouteTable: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
-internal import ImageCommands
 package import Pixels
 
 /// The state of a viewer of one folder, without a window.

@@ -3,7 +3,6 @@
 import EncodedImages
 import Foundation
 import ImageTesting
-import Pixels
 import Testing
 
 @testable import AssetCatalogs

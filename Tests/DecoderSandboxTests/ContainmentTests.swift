@@ -3,7 +3,6 @@
 import DecoderSandbox
 import EncodedImages
 import Foundation
-import ImageCodecs
 import ImageTesting
 import Pixels
 import Synchronization

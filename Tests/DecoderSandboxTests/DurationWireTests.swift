@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EncodedImages
-import Pixels
 import Testing
 
 @testable import DecoderSandbox

@@ -3,7 +3,6 @@
 import Dispatch
 import EncodedImages
 import Foundation
-import ImageCodecs
 import ImageLoading
 import ImageTesting
 import LoadScheduling

@@ -6,7 +6,6 @@ import HTTPTesting
 import HTTPTypes
 import LoadScheduling
 import Logging
-import Synchronization
 import Testing
 
 @testable import HTTPLoading

@@ -5,7 +5,6 @@ import EncodedImages
 import Foundation
 import ImageTesting
 import LoadingTesting
-import Pixels
 import Synchronization
 import Testing
 

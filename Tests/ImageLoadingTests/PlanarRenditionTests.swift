@@ -2,7 +2,6 @@
 
 import EncodedImages
 import Foundation
-import ImageTesting
 import LoadingTesting
 import Logging
 import Pixels

@@ -5,7 +5,6 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import HummingbirdCore
-import ImageCodecs
 import ImageLoading
 import NIOCore
 import Pixels

@@ -8,7 +8,6 @@ import ImageCodecs
 import ImageLoading
 import ImageTesting
 import LoadScheduling
-import Logging
 import NIOCore
 import Pixels
 import Synchronization

@@ -4,9 +4,7 @@ import EncodedImages
 import Foundation
 import HTTPTypes
 import HummingbirdCore
-import ImageCodecs
 import ImageLoading
-import ImageTesting
 import LoadScheduling
 import Pixels
 import Testing

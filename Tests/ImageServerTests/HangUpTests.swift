@@ -3,7 +3,6 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOEmbedded
-import Synchronization
 import Testing
 
 @testable import ImageServer

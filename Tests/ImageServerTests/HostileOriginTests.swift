@@ -3,7 +3,6 @@
 import HTTPCaching
 import HTTPTesting
 import HTTPTypes
-import ImageLoading
 import ImageTesting
 import Pixels
 import Synchronization

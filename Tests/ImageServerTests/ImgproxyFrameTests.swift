@@ -4,7 +4,6 @@ import Effects
 import EncodedImages
 import HTTPTypes
 import ImageCodecs
-import ImageLoading
 import ImageTesting
 import Logging
 import Pixels

@@ -7,7 +7,6 @@ import ImageLoading
 import ImageTesting
 import LoadScheduling
 import Logging
-import NIOCore
 import Pixels
 import ServiceLifecycle
 import Testing

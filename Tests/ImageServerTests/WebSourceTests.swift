@@ -4,7 +4,6 @@ import EncodedImages
 import HTTPCaching
 import HTTPTypes
 import ImageCodecs
-import ImageLoading
 import ImageTesting
 import LoadScheduling
 import Pixels

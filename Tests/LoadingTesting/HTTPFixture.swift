@@ -5,7 +5,6 @@ package import HTTPCaching
 package import HTTPTypes
 package import ImageTesting
 package import LoadScheduling
-internal import Pixels
 internal import Synchronization
 
 /// A loader between a network that a test rules and a store.

@@ -2,7 +2,6 @@
 
 import EncodedImages
 import Foundation
-import ImageTesting
 import Testing
 
 @testable import PhotoLibrary

@@ -2,7 +2,6 @@
 
 import EncodedImages
 import ImageCodecs
-import ImageTesting
 import Pixels
 import Testing
 import ViewerModel

@@ -6,7 +6,6 @@ import HTTPCaching
 import HTTPTypes
 import ImageCommands
 import ImageLoading
-import ImageTesting
 import LoadingTesting
 import Pixels
 import Testing

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
-
 /// The samples of a small image, compressed to bits that are decoded without tables.
 ///
 /// Each code is a single sample, or a number of samples that are repeated. `Documentation/assets-format.md`

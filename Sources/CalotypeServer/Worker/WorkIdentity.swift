@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
 internal import Glibc
 internal import ImageCommands
 internal import MessageDigests

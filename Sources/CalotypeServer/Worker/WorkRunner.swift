@@ -3,7 +3,6 @@
 internal import EncodedImages
 internal import Glibc
 internal import ImageCommands
-internal import MessageDigests
 
 /// Performs the requests to a worker; each failure concerns one request.
 struct WorkRunner: Sendable {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
-
 /// An LZW decoder for the indices of an image (GIF89a, appendix F).
 ///
 /// Each code stands for a string of indices that was written before: the string of the previous

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if HEIF
-internal import EncodedImages
 
 /// The items that libheif decodes.
 ///

@@ -2,7 +2,6 @@
 
 #if JPEG
 internal import EncodedImages
-internal import Pixels
 
 /// Decodes rows, or scan after scan, as bytes arrive, with libjpeg-turbo.
 ///

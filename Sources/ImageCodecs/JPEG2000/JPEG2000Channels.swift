@@ -2,7 +2,6 @@
 
 #if JPEG2000
 internal import EncodedImages
-internal import Pixels
 
 /// The contents of the boxes `colr`, `pclr`, `cmap` and `cdef` (ISO/IEC 15444-1, I.5.3).
 struct JPEG2000ChannelDefinitions {

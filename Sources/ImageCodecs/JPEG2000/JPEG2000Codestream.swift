@@ -2,7 +2,6 @@
 
 #if JPEG2000
 internal import EncodedImages
-internal import Pixels
 
 /// The main header of a codestream.
 ///

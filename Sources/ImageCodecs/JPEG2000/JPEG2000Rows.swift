@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG2000
-internal import Pixels
 
 /// Converts the samples of components to rows of pixels.
 struct JPEG2000Rows<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable> {

@@ -2,7 +2,6 @@
 
 #if RAW
 internal import EncodedImages
-internal import Pixels
 
 /// The TIFF directories of a RAW file: whether they contain sensor data, and where the previews
 /// are.

@@ -2,7 +2,6 @@
 
 #if TIFF
 internal import EncodedImages
-internal import Pixels
 
 /// The images of a file: pages, and the reduced versions that each has.
 ///

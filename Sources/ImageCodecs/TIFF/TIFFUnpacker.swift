@@ -2,7 +2,6 @@
 
 #if TIFF
 internal import EncodedImages
-internal import Pixels
 
 /// Converts packed samples of any width and format to 8 or 16 bits of full range.
 ///

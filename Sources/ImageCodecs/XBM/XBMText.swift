@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
-
 /// A tokenizer for the C source of a file; its only state is the position.
 struct XBMText {
     struct Definition {

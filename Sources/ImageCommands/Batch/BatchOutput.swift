@@ -9,8 +9,6 @@ internal import Pixels
 package struct BatchOutput: Hashable, Sendable {
     /// The name, which is also that of the folder of the files.
     package let name: String
-    /// The size and the options, as in the text that was parsed.
-    package let options: String
     let size: SizeArgument
     private(set) var mode = ResizeMode.fit
     private(set) var allowsEnlarging = false
@@ -43,7 +41,6 @@ package struct BatchOutput: Hashable, Sendable {
                 "invalid name of an output: \(name); use letters, digits, - and _")
         }
         self.name = name
-        self.options = options
         let parts = options.split(separator: ",", omittingEmptySubsequences: false)
         size = try SizeArgument(parsing: parts.first.map(String.init) ?? "")
         for part in parts.dropFirst() { try read(String(part)) }

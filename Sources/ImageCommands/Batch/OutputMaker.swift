@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EncodedImages
-internal import ImageCodecs
 package import Pixels
 
 /// The reason why an output of a source was not made.

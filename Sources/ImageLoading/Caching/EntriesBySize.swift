@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
-
 /// The entries of one original, by the number of pixels of their images, ascending.
 struct EntriesBySize {
     /// In order.

@@ -114,14 +114,14 @@ extension RenditionStore {
     ///
     /// - Returns: the number of their bytes.
     @discardableResult
-    func dropTooOld(_ db: Database, maximumCount: Int = 1000) throws -> Int {
+    func dropTooOld(_ db: Database) throws -> Int {
         guard let newest = newestTooOld else { return 0 }
         var dropped: [Int64] = []
         var byteCount = 0
         // In the order of insertion, because a search by date would read every row.
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT id, created, byte_count FROM rendition ORDER BY id"))
-        while dropped.count < maximumCount, let row = try rows.next() {
+        while dropped.count < 1000, let row = try rows.next() {
             // A row with a damaged date counts as expired.
             let created = (try? row.decode(Int.self, forColumn: "created")) ?? newest
             guard created <= newest else { break }

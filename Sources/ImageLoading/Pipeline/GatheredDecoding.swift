@@ -2,7 +2,6 @@
 
 internal import LoadScheduling
 internal import EncodedImages
-internal import Pixels
 
 /// Decodes an original once for all sizes of it that are requested at about the same time.
 ///

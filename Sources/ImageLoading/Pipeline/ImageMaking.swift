@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LoadScheduling
-internal import EncodedImages
-internal import Pixels
 
 /// Makes images: from memory, from the store, or by decoding and processing the original.
 ///

@@ -3,7 +3,6 @@
 internal import HTTPCaching
 internal import LoadScheduling
 internal import EncodedImages
-internal import Pixels
 
 /// An image that a load has made, and whether its original was still the same afterwards.
 struct MadeImage: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPCaching
-internal import EncodedImages
 internal import Pixels
 
 /// The facts that the file of a stored image does not contain: five little-endian integers of eight

@@ -2,7 +2,6 @@
 
 internal import HTTPCaching
 internal import LoadScheduling
-internal import EncodedImages
 
 /// Asks servers whether stale images are still right, once for all consumers that show one.
 ///

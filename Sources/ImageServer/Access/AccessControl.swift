@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import MessageDigests
-internal import EncodedImages
 internal import HTTPTypes
 
 /// Which clients may see the images: those with the password, those that a proxy has authenticated, and

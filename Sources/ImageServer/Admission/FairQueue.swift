@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ImageLoading
 internal import LoadScheduling
 internal import Synchronization
 

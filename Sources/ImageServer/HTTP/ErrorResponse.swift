@@ -4,7 +4,6 @@ internal import LoadScheduling
 internal import EncodedImages
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import ImageLoading
 
 /// The response to a failed request: a status and one line of text without file system paths.
 ///

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import HTTPCaching
-internal import ImageLoading
 internal import LoadScheduling
 
 /// An S3-compatible object store with the buckets that are served.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LoadScheduling
-internal import EncodedImages
 internal import ImageLoading
 internal import NIOPosix
 

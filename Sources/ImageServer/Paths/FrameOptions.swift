@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Pixels
-
 /// What surrounds or covers the resized image of a rendition.
 struct FrameOptions: Hashable {
     /// How the box beside an image that is smaller is filled.

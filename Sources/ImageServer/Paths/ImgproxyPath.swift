@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-
 /// A URL path in the syntax of imgproxy: `/SIGNATURE/rs:fill:300:400/g:no/plain/house/1.jpg@webp`.
 ///
 /// Clients of imgproxy can switch to this server by changing the host name.

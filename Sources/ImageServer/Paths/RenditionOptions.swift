@@ -2,8 +2,6 @@
 
 internal import Effects
 internal import EncodedImages
-internal import ImageLoading
-internal import LoadScheduling
 internal import Pixels
 
 /// The options of a rendition, the common result of all path grammars.

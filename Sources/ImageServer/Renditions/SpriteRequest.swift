@@ -2,8 +2,6 @@
 
 internal import Sprites
 internal import HTTPTypes
-internal import HummingbirdCore
-internal import ImageLoading
 
 /// The parameters of a sprite sheet.
 struct SpriteRequest {

@@ -2,7 +2,6 @@
 
 internal import Drawing
 internal import HummingbirdCore
-internal import Pixels
 
 /// `GET /card/article?title=…`: a card drawn from the template of that name.
 ///

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EncodedImages
-internal import ImageLoading
 internal import Sprites
 internal import Pixels
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading

@@ -2,7 +2,6 @@
 
 internal import LoadScheduling
 internal import EncodedImages
-internal import HTTPCaching
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import ImageLoading

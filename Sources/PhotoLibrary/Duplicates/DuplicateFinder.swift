@@ -5,7 +5,6 @@ internal import EncodedImages
 internal import GRDB
 internal import ImageLoading
 internal import LoadScheduling
-internal import Logging
 internal import Synchronization
 
 /// Reads and compares the images of a library in the background, once they were requested.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EncodedImages
-
 /// What a user typed into the search box: terms that an image must all meet.
 ///
 /// | term | finds |

@@ -4,7 +4,6 @@
 struct PlaneResampler {
     private let sourceSize: PixelSize
     private let resultSize: PixelSize
-    private let channelCount: Int
     private let bytesPerPixel: Int
     private let hasAlpha: Bool
     private var scaler: Scaler?
@@ -24,7 +23,6 @@ struct PlaneResampler {
             "both sizes must be at least 1x1, not \(sourceSize) and \(resultSize)")
         self.sourceSize = sourceSize
         self.resultSize = resultSize
-        self.channelCount = channelCount
         bytesPerPixel = channelCount * bytesPerChannel
         self.hasAlpha = hasAlpha
         let copied = region.pixels.flatMap { PixelRect(sourceSize).contains($0) ? $0 : nil }

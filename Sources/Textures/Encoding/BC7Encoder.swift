@@ -5,8 +5,6 @@
 /// The modes with one subset are tried for every block, those with several for the partitions whose subsets
 /// are nearest to lines.
 struct BC7Encoder {
-    private typealias Lanes = BC7Fit.Lanes
-
     /// How much is tried.
     struct Effort {
         /// The partitions of two and of three subsets.

@@ -8,14 +8,12 @@ struct BC7Partitions {
 
     /// For each group of 16 partitions and each texel, which partitions have it in a subset.
     private struct Members {
-        let subsetCount: Int
         /// By group, subset and texel; the first subset is left out, as it has the other texels.
         let masks: [Lanes]
         /// The number of texels, by group and subset.
         let counts: [Lanes]
 
         init(_ subsetCount: Int) {
-            self.subsetCount = subsetCount
             var masks: [Lanes] = []
             var counts: [Lanes] = []
             for group in 0..<4 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import ImageCommands
 
 /// One page of the list of a folder on a server, `/-/listing/…`, whose values are untrusted.
 struct ServedPage {

@@ -3,7 +3,6 @@
 import EncodedImages
 import Foundation
 import GRDB
-import ImageTesting
 import LoadingTesting
 import Pixels
 import Testing

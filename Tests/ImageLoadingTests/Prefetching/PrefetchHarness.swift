@@ -4,7 +4,6 @@ import EncodedImages
 import ImageTesting
 import LoadingTesting
 import LoadScheduling
-import Pixels
 
 @testable import ImageLoading
 

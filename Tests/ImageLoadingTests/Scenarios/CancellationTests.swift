@@ -4,8 +4,6 @@ import EncodedImages
 import ImageTesting
 import LoadingTesting
 import LoadScheduling
-import Pixels
-import Synchronization
 import Testing
 
 @testable import ImageLoading

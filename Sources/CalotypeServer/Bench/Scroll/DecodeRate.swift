@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageCommands
-internal import Foundation
 internal import ImageLoading
 
 /// The number of images that this machine can load and decode per second, an upper bound for all

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageLoading
-internal import Logging
 
 /// The designs of an image view, each an improvement of an earlier one.
 enum ScrollDesign: String, CaseIterable, Codable {

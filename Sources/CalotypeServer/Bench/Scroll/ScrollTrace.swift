@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ImageCommands
-internal import Foundation
 
 /// Recorded scroll offsets over time.
 struct ScrollTrace {

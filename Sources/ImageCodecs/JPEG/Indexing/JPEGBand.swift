@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-internal import EncodedImages
 internal import Pixels
 
 /// Makes a JPEG file of complete rows of MCUs, whose data is that of the original, byte by byte.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-internal import EncodedImages
 
 /// Copies consecutive MCUs of a scan, from an index entry at or before the first of them.
 struct MCUCopier {

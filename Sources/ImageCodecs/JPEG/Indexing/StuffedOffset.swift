@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if JPEG
-internal import EncodedImages
 
 /// Converts offsets in ``EntropyCodedData`` to offsets in the file, in ascending order.
 ///

@@ -2,7 +2,6 @@
 
 #if JPEG
 internal import EncodedImages
-internal import Pixels
 
 /// One scan (T.81 A.2): which coefficients of which components it codes, and the Huffman tables
 /// in force.
