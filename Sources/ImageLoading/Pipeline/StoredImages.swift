@@ -11,13 +11,15 @@ internal import Synchronization
 ///
 /// In front of each file are its ``StoredFacts``.
 final class StoredImages: Sendable {
-    /// The maximum number of images that wait to be stored; each of them holds memory.
-    private static let maximumWaitingCount = 16
+    /// The number of bytes of images that wait to be stored from which on no other waits.
+    ///
+    /// Thumbnails of a screen, and of those around it, wait together until none is decoded any more.
+    private static let maximumWaitingByteCount = 32 << 20
 
     private let resources: PipelineResources
     private let decoding: ImageDecoding
     private let format: String
-    private let waitingCount = Atomic<Int>(0)
+    private let waitingByteCount = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - resources: the pipeline's.
@@ -111,14 +113,16 @@ final class StoredImages: Sendable {
         else { return }
         let key = RenditionKey(
             image.original, request: RenditionKey.text(image.key, format: format))
-        guard waitingCount.add(1, ordering: .relaxed).newValue <= Self.maximumWaitingCount else {
-            waitingCount.subtract(1, ordering: .relaxed)
+        let byteCount = image.image.byteCount
+        let waiting = waitingByteCount.add(byteCount, ordering: .relaxed).oldValue
+        guard waiting < Self.maximumWaitingByteCount else {
+            waitingByteCount.subtract(byteCount, ordering: .relaxed)
             return
         }
         // On the threads that decode, so that it takes no processor from requested images. An image
         // for which there is no room in the queue is not stored.
         let ticket = try? resources.queues.decodes.submit(.background) { [self] in
-            defer { waitingCount.subtract(1, ordering: .relaxed) }
+            defer { waitingByteCount.subtract(byteCount, ordering: .relaxed) }
             do throws(CodecError) {
                 let bytes = try encode(image.image)
                 store.insert(
@@ -131,7 +135,7 @@ final class StoredImages: Sendable {
                     "could not store an image", metadata: ["error": "\(error)"])
             }
         }
-        if ticket == nil { waitingCount.subtract(1, ordering: .relaxed) }
+        if ticket == nil { waitingByteCount.subtract(byteCount, ordering: .relaxed) }
     }
 
     /// - Returns: a file, and its media type.

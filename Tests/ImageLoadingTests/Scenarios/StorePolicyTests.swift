@@ -277,6 +277,26 @@ extension FakeAnswer {
         _ = try await third.close()
     }
 
+    @Test("are all thumbnails of a screen, which wait until none is decoded any more")
+    func screenOfThumbnails() async throws {
+        let folder = try TestFolder()
+        let codec = FakeCodec(isGated: true)
+        let store = SpyStore(try folder.store())
+        let pipeline = ImagePipeline(codec, store: store) { $0.storedFormat = "fake" }
+        let tasks = try (0..<100).map { index in
+            let path = try folder.write("\(index).fake", grey: UInt8(index))
+            return Task {
+                _ = try await pipeline.image(
+                    for: ImageRequest(path: path, options: DecodeOptions(maximumSide: 1)))
+            }
+        }
+        await eventually { pipeline.queues.decodes.waitingCount == 99 }
+        codec.openGate(100)
+        for task in tasks { try await task.value }
+        await pipeline.close()
+        #expect(Set(store.insertions).count == 100)
+    }
+
     @Test("S3: are reused by other requests")
     func intermediate() async throws {
         let folder = try TestFolder()
