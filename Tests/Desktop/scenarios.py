@@ -521,6 +521,15 @@ def names_may_contain_any_character(screen, pictures):
     screen.wait("the other name", lambda: near(screen, 640, 400, (200, 0, 0)))
 
 
+@scenario(plain)
+def cairo_draws_without_the_driver_of_opengl(screen, pictures):
+    wait_for(screen, "the first cell", *cell(0), COLORS["a1.png"])
+    children = pathlib.Path(f"/proc/{screen.viewer.pid}/task/{screen.viewer.pid}/children").read_text().split()
+    loaded = "".join(pathlib.Path(f"/proc/{child}/maps").read_text() for child in children)
+    if "libgtk-4" not in loaded or "_mesa" in loaded or "libLLVM" in loaded:
+        sys.exit("viewer: a driver of OpenGL is loaded")
+
+
 def run(programs, function, files, first, variables):
     with workspace() as (work, pictures):
         for name, data in files().items():

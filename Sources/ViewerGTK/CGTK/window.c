@@ -13,6 +13,7 @@
 #endif
 
 gboolean gtk_init_check(void);
+unsigned gtk_get_minor_version(void);
 GtkWidget *gtk_window_new(void);
 void gtk_window_set_title(GtkWidget *window, const char *title);
 void gtk_window_set_default_size(GtkWidget *window, int width, int height);
@@ -322,6 +323,21 @@ static gboolean close_requested(void) {
     return 0;
 }
 
+// GTK loads the driver of OpenGL even if cairo draws. Where there is no graphics card, that of Mesa loads LLVM,
+// which takes longer than all else until the first frame, and later versions of GTK draw with cairo themselves.
+static gboolean initialize(void) {
+    const char *renderer = getenv("GSK_RENDERER");
+    bool uses_opengl = renderer ? strcmp(renderer, "cairo") != 0 : access("/dev/dri", F_OK) == 0;
+    bool is_older = gtk_get_minor_version() < 16;
+    const char *variable = is_older ? "GDK_DEBUG" : "GDK_DISABLE";
+    if (uses_opengl || getenv(variable)) return gtk_init_check();
+    setenv(variable, is_older ? "gl-disable,vulkan-disable" : "gl,vulkan", 1);
+    gboolean is_initialized = gtk_init_check();
+    // Not for programs that are started from the window.
+    unsetenv(variable);
+    return is_initialized;
+}
+
 bool calotype_window_open(void) {
 #ifdef __GLIBC__
     // Otherwise each thread that decoded an image keeps its memory, because a freed block that was mapped
@@ -329,7 +345,7 @@ bool calotype_window_open(void) {
     mallopt(M_ARENA_MAX, 2);
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
 #endif
-    return gtk_init_check();
+    return initialize();
 }
 
 void calotype_window_run(const calotype_window_events *events, const char *title, int width,
