@@ -43,12 +43,14 @@ final class FolderFollower {
     /// Whether changes are reported.
     var isWatching: Bool { watchSource != nil }
 
-    /// Lists the folder after `preparation`.
-    func list(after preparation: @escaping @MainActor () async -> Void) {
+    /// Lists the folder, after `preparation` if there is one.
+    func list(after preparation: (@MainActor () async -> Void)? = nil) {
+        // Names are read while the main actor opens the window.
+        let started = preparation == nil ? folder.names() : nil
         listing = Task { [weak self, folder] in
-            await preparation()
+            await preparation?()
             do {
-                for try await names in folder.names() {
+                for try await names in started ?? folder.names() {
                     guard let self, !Task.isCancelled else { return }
                     take(.found(names))
                     await placeholders.read(names)

@@ -142,6 +142,7 @@ final class ViewerWindow {
             cells.placeholders
         ) { [weak self] event in self?.take(event) }
         self.follower = follower
+        guard viewer.mode == .single else { return follower.list() }
         follower.list { [weak shown] in
             // Merging many names would delay the first frame with the image, whose load starts again
             // when the window gets its size.

@@ -17,6 +17,7 @@ unsigned gtk_get_minor_version(void);
 GtkWidget *gtk_window_new(void);
 void gtk_window_set_title(GtkWidget *window, const char *title);
 void gtk_window_set_default_size(GtkWidget *window, int width, int height);
+void gtk_window_get_default_size(GtkWidget *window, int *width, int *height);
 void gtk_window_set_child(GtkWidget *window, GtkWidget *child);
 void gtk_window_present(GtkWidget *window);
 void gtk_window_set_application(GtkWidget *window, void *application);
@@ -38,6 +39,7 @@ void gtk_widget_set_hexpand(GtkWidget *widget, gboolean expands);
 void gtk_widget_set_vexpand(GtkWidget *widget, gboolean expands);
 GObject *gtk_widget_create_pango_layout(GtkWidget *widget, const char *text);
 int64_t gdk_frame_clock_get_frame_time(GObject *clock);
+int64_t g_get_monotonic_time(void);
 GObject *gtk_event_controller_key_new(void);
 GObject *gtk_event_controller_scroll_new(unsigned flags);
 GObject *gtk_event_controller_motion_new(void);
@@ -105,25 +107,30 @@ static Color components(uint32_t color) {
 
 // Drawing ---------------------------------------------------------------------------------------
 
-static gboolean draw_frame(GtkWidget *widget, GObject *clock, void *data) {
-    (void)data;
-    int width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
-    if (width < 1 || height < 1) return 1;
-    int s = gtk_widget_get_scale_factor(widget);
+// Returns whether another frame follows.
+static bool draw(int64_t microseconds) {
+    int width = gtk_widget_get_width(view.picture), height = gtk_widget_get_height(view.picture);
+    // Until its first layout, the picture has no size.
+    bool is_first = width < 1 || height < 1;
+    if (is_first) gtk_window_get_default_size(view.window, &width, &height);
+    int s = gtk_widget_get_scale_factor(view.picture);
     view.is_scheduled = false;
     view.snapshot = gtk_snapshot_new();
-    bool continues = view.events.draw(view.events.context,
-                                      (double)gdk_frame_clock_get_frame_time(clock) / 1e6, width * s,
-                                      height * s, s);
+    bool continues = view.events.draw(view.events.context, (double)microseconds / 1e6, width * s, height * s, s);
     Size size = {(float)width, (float)height};
     GObject *paintable = gtk_snapshot_free_to_paintable(view.snapshot, &size);
     view.snapshot = NULL;
-    gtk_picture_set_paintable(widget, paintable);
+    gtk_picture_set_paintable(view.picture, paintable);
     if (paintable) g_object_unref(paintable);
+    return continues || is_first;
+}
+
+static gboolean draw_frame(GtkWidget *widget, GObject *clock, void *data) {
+    (void)widget, (void)data;
+    bool continues = draw(gdk_frame_clock_get_frame_time(clock));
     // A redraw that was requested meanwhile continues with this callback.
-    if (view.is_scheduled) return 1;
-    view.is_scheduled = continues;
-    return continues;
+    view.is_scheduled = view.is_scheduled || continues;
+    return view.is_scheduled;
 }
 
 void calotype_window_redraw(void) {
@@ -379,8 +386,12 @@ void calotype_window_run(const calotype_window_events *events, const char *title
     }
     calotype_connect(view.picture, "notify::scale-factor", resized);
     calotype_connect(view.picture, "map", resized);
-    gtk_window_present(view.window);
+    // The first images load while GTK opens the window.
+    _dispatch_main_queue_callback_4CF(NULL);
     calotype_window_redraw();
+    draw(g_get_monotonic_time());
+    view.is_scheduled = true;
+    gtk_window_present(view.window);
     g_main_loop_run(view.loop);
     // Files that are opened from now on need another process.
     if (view.application) g_object_unref(view.application);

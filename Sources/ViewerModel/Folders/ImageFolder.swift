@@ -56,5 +56,8 @@ extension ImageFolder {
 
 extension OpenedPath {
     /// The number of names of the first batch of a list, and of the others.
-    static let batchSizes = (first: 200, others: 20_000)
+    ///
+    /// Folders list names in no order: what a part of them displays is replaced soon, after its loads have
+    /// delayed those of the first images. Reading and ordering the first batch takes some milliseconds.
+    static let batchSizes = (first: 5_000, others: 20_000)
 }
