@@ -13,6 +13,7 @@ viewer_packages=(libgtk-4-dev)
 viewer_test_packages=(
     "${viewer_packages[@]}" at-spi2-core dbus imagemagick python3-gi python3-pyatspi python3-venv xdotool xvfb
 )
+viewer_bench_packages=(geeqie gthumb gwenview openbox qimgv)
 # For Tests/Desktop/icons.py, which runs without those that are missing.
 icon_packages=(
     adwaita-icon-theme dbus gir1.2-gtk-4.0 gtk-update-icon-cache icoutils imagemagick librsvg2-bin python3-gi xvfb
