@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// A string that equals another one only if both have the same bytes in UTF-8.
 ///
 /// `String` compares by canonical equivalence: `é` as one code point (NFC) and `é` as two (NFD) are
@@ -26,7 +32,11 @@ public struct ComparedByBytes: Hashable, Sendable {
         var (one, other) = (one.wrappedValue, other.wrappedValue)
         return one.withUTF8 { one in
             other.withUTF8 { other in
-                unsafe one.count == other.count && one.elementsEqual(other)
+                guard one.count == other.count, let first = one.baseAddress,
+                    let second = other.baseAddress
+                else { return one.count == other.count }
+                // `elementsEqual` compares byte by byte.
+                return unsafe memcmp(first, second, one.count) == 0
             }
         }
     }

@@ -15,8 +15,8 @@ extension RenditionStore {
     public func facts(of originals: [FileIdentity]) -> [FileIdentity: ImageFacts] {
         guard !originals.isEmpty else { return [:] }
         let places = databaseQuestionMarks(count: originals.count)
-        let rows = read { db in
-            try Row.fetchAll(
+        let known = read { db in
+            let rows = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
                         SELECT path, version, format_name, media_type, width, height, checksum,
@@ -27,15 +27,21 @@ extension RenditionStore {
                         FROM original WHERE path IN (\(places))
                         """),
                 arguments: StatementArguments(originals.map(\.path)))
-        }
-        var known: [OriginalVersion: ImageFacts] = [:]
-        for row in rows ?? [] {
-            // A damaged row is replaced with the facts of the file.
-            guard let kept = try? KeptFactsRow(row) else { continue }
-            known[kept.original] = kept.facts
+            var known: [ComparedByBytes: KeptFactsRow] = [:]
+            while let row = try rows.next() {
+                // A damaged row is replaced with the facts of the file.
+                guard let kept = try? KeptFactsRow(row) else { continue }
+                known[ComparedByBytes(kept.original.name)] = kept
+            }
+            return known
         }
         var facts: [FileIdentity: ImageFacts] = [:]
-        for original in originals { facts[original] = known[OriginalVersion(original)] }
+        for original in originals {
+            guard let kept = known?[ComparedByBytes(original.path)],
+                kept.original.version == original.version
+            else { continue }
+            facts[original] = kept.facts
+        }
         return facts
     }
 
@@ -106,26 +112,29 @@ private struct KeptFactsRow {
 }
 
 extension KeptFactsRow {
-    /// Reads a row; a damaged placeholder is left out, and made again with the next image.
+    /// Reads a row of ``RenditionStore/facts(of:)`` by the indices of its columns.
+    ///
+    /// GRDB would search for their names in every row. A damaged placeholder is left out, and made again
+    /// with the next image.
     ///
     /// - Throws: an error for a damaged row.
     init(_ row: Row) throws {
         let size = PixelSize(
-            width: try row.decode(Int.self, forColumn: "width"),
-            height: try row.decode(Int.self, forColumn: "height"))
+            width: try row.decode(Int.self, atIndex: 4),
+            height: try row.decode(Int.self, atIndex: 5))
         self.init(
             original: OriginalVersion(
-                try row.decode(String.self, forColumn: "path"),
-                version: try row.decode(String.self, forColumn: "version")),
+                try row.decode(String.self, atIndex: 0),
+                version: try row.decode(String.self, atIndex: 1)),
             facts: ImageFacts(
-                formatName: try row.decode(String.self, forColumn: "format_name"),
-                mediaType: try row.decode(String.self, forColumn: "media_type"), pixelSize: size))
-        guard try row.decode(Int64.self, forColumn: "checksum") == checksum, !size.isEmpty else {
+                formatName: try row.decode(String.self, atIndex: 2),
+                mediaType: try row.decode(String.self, atIndex: 3), pixelSize: size))
+        guard try row.decode(Int64.self, atIndex: 6) == checksum, !size.isEmpty else {
             throw Damage()
         }
-        guard let bytes = try row.decode(Data?.self, forColumn: "placeholder"),
+        guard let bytes = try row.decode(Data?.self, atIndex: 7),
             let placeholder = try? ThumbHash(bytes: Array(bytes)),
-            let kept = try? row.decode(Int64.self, forColumn: "placeholder_checksum"),
+            let kept = try? row.decode(Int64.self, atIndex: 8),
             kept == checksum(of: placeholder)
         else { return }
         facts.placeholder = placeholder

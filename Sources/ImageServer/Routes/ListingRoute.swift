@@ -70,7 +70,8 @@ struct ListingRoute: Route {
         _ contents: FolderContents, _ range: Range<Int>, _ stored: [FileIdentity: ImageFacts]
     ) async throws -> ListingPage.Images {
         let identities = Array(contents.identities[range])
-        let missing = identities.filter { stored[$0] == nil }
+        let facts = identities.map { stored[$0] }
+        let missing = zip(identities, facts).compactMap { $1 == nil ? $0 : nil }
         // Links may refer to the same file twice.
         let read = Dictionary(
             zip(missing, await pipeline.facts(for: missing)), uniquingKeysWith: { $1 })
@@ -79,12 +80,12 @@ struct ListingRoute: Route {
         images.modified = identities.map { $0.modificationTime / 1_000_000_000 }
         images.version = identities.map(\.version)
         for (index, identity) in identities.enumerated() {
-            let result = stored[identity].map { .success($0) } ?? read[identity]
-            let facts = try? result?.get()
-            images.width.append(facts?.pixelSize.width ?? 0)
-            images.height.append(facts?.pixelSize.height ?? 0)
+            let result = facts[index].map { .success($0) } ?? read[identity]
+            let size = try? result?.get().pixelSize
+            images.width.append(size?.width ?? 0)
+            images.height.append(size?.height ?? 0)
             // Only the placeholders that the entity tag counts.
-            images.placeholder[index] = stored[identity]?.placeholder?.base64
+            images.placeholder[index] = facts[index]?.placeholder?.base64
             if case .failure(let error) = result {
                 let failure = ErrorResponse(error)
                 // A cacheable page must not contain transient errors. A change of the file is not
