@@ -273,7 +273,7 @@ extension DecoderSandbox: RemoteDecoder {
     }
 
     /// Returns the request's image with limits that a worker can satisfy.
-    private func workerImage(_ image: RemoteImage) -> RemoteImage {
+    func workerImage(_ image: RemoteImage) -> RemoteImage {
         var image = image
         image.limits.maximumMemoryByteCount = min(
             image.limits.maximumMemoryByteCount, configuration.maximumResultByteCount)

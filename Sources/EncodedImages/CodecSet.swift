@@ -84,6 +84,16 @@ public struct CodecSet: Sendable {
         (try? file.mapped())?.withBytes { codec(for: $0) }
     }
 
+    /// Returns the format that a remote decoder names.
+    ///
+    /// - Throws: ``CodecError/decoderStopped(_:)`` if there is none with this name.
+    func format(named name: String) throws(CodecError) -> ImageFormat {
+        guard let format = codecs.first(where: { $0.format.name == name })?.format else {
+            throw .decoderStopped(.nonsense(reason: "unknown format \(name)"))
+        }
+        return format
+    }
+
     /// Returns the error for a file that no codec recognizes.
     func unknownFormat(of bytes: Span<UInt8>) -> CodecError {
         if bytes.isEmpty { return .empty }

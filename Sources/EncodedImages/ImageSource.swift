@@ -72,9 +72,7 @@ public struct ImageSource: Sendable {
         let (name, header) = try bytes.whileUnchanged { () throws(CodecError) in
             try remote.header(of: RemoteImage(bytes, page: page, limits: limits))
         }
-        guard let format = codecs.codecs.first(where: { $0.format.name == name })?.format else {
-            throw .decoderStopped(.nonsense(reason: "unknown format \(name)"))
-        }
+        let format = try codecs.format(named: name)
         try self.init(bytes, format, .remote(remote, page: page), header, codecs, limits)
     }
 

@@ -25,6 +25,17 @@ public protocol RemoteDecoder: ColorConverter {
         of image: RemoteImage
     ) throws(CodecError) -> (format: String, header: ImageHeader)
 
+    /// Reads the headers of several files, for their formats and sizes only.
+    ///
+    /// - Parameters:
+    ///   - files: the files, open or as ``prepare(_:)`` returned them.
+    ///   - limits: the limits on each file.
+    /// - Returns: the result of each file: the name of its format and the size of the upright image in
+    ///   pixels; neither is checked.
+    func sizes(
+        of files: [EncodedBytes], limits: DecodeLimits
+    ) -> [Result<(format: String, size: PixelSize), CodecError>]
+
     /// See ``ImageSource/metadata()``.
     func metadata(of image: RemoteImage) throws(CodecError) -> MetadataBlocks
 
@@ -105,6 +116,25 @@ public protocol RemoteDecoder: ColorConverter {
 }
 
 extension RemoteDecoder {
+    /// Reads one header after the other.
+    public func sizes(
+        of files: [EncodedBytes], limits: DecodeLimits
+    ) -> [Result<(format: String, size: PixelSize), CodecError>] {
+        files.map { file in
+            Result { () throws(CodecError) in try size(of: file, limits: limits) }
+        }
+    }
+
+    /// Reads the header of one file; see ``sizes(of:limits:)``.
+    package func size(
+        of file: EncodedBytes, limits: DecodeLimits
+    ) throws(CodecError) -> (format: String, size: PixelSize) {
+        try limits.check(.byteCount, file.count)
+        let (format, header) = try header(of: RemoteImage(try prepare(file), limits: limits))
+        try limits.check(header)
+        return (format, header.pixelSize)
+    }
+
     /// Returns `nil`.
     public func gainMap(of image: RemoteImage) throws(CodecError) -> GainMap? { nil }
 

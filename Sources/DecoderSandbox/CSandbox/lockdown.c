@@ -107,7 +107,8 @@ static bool restrict_resources(uint64_t memory, uint64_t seconds) {
                  limit(RLIMIT_DATA, own + memory);
     // The soft limit sends SIGXCPU, the hard one kills.
     // The descriptors of a request can arrive before those of the previous one are closed.
-    return limit_range(RLIMIT_CPU, seconds, seconds + 5) && limit(RLIMIT_NOFILE, 16) &&
+    const uint64_t descriptors = 8 + 2 * calotype_most_descriptors;
+    return limit_range(RLIMIT_CPU, seconds, seconds + 5) && limit(RLIMIT_NOFILE, descriptors) &&
            limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && holds;
 }
 

@@ -12,8 +12,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { most_descriptors = 3 };
-
 int calotype_socket_pair(int *one, int *other) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return errno;
@@ -73,9 +71,9 @@ ssize_t calotype_send(int socket, const void *bytes, size_t count, const int *de
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     union {
         struct cmsghdr header;
-        char room[CMSG_SPACE(most_descriptors * sizeof(int))];
+        char room[CMSG_SPACE(calotype_most_descriptors * sizeof(int))];
     } control;
-    if (descriptor_count > 0 && descriptor_count <= most_descriptors) {
+    if (descriptor_count > 0 && descriptor_count <= calotype_most_descriptors) {
         memset(&control, 0, sizeof control);
         size_t size = (size_t)descriptor_count * sizeof(int);
         message.msg_control = &control;
@@ -99,7 +97,7 @@ ssize_t calotype_receive(int socket, void *bytes, size_t count, int *descriptors
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     union {
         struct cmsghdr header;
-        char room[CMSG_SPACE(most_descriptors * sizeof(int))];
+        char room[CMSG_SPACE(calotype_most_descriptors * sizeof(int))];
     } control;
     // Without room, the system closes what was sent along.
     if (room > 0) {

@@ -13,9 +13,12 @@ struct WorkerRequest {
     /// The maximum number of bytes in the body of the response.
     let maximumResponseByteCount: Int
     let cancellation: CancellationFlag?
+    /// The files that follow that of `image`, if the request concerns several.
+    var furtherFiles: [EncodedBytes] = []
     /// Replies to the messages that a worker sends before its response.
     var proceed: Worker.Proceed?
-    /// Whether the bytes were produced by this program, so that a failure quarantines no file.
+    /// Whether a failure quarantines no file: this program has produced the bytes, or there are several
+    /// files.
     var isOwn = false
 
     init(
@@ -33,7 +36,8 @@ struct WorkerRequest {
     /// Whether only the header or metadata is read.
     var isInspection: Bool {
         switch kind {
-        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTiles, .gainMap: true
+        case .header, .metadata, .metadataFields, .metadataForWriting, .jpegTiles, .gainMap, .sizes:
+            true
         default: false
         }
     }
@@ -92,7 +96,8 @@ extension DecoderSandbox {
         }
         let response = try worker.perform(
             request,
-            descriptors: [file] + (request.image.index?.descriptor.map { [$0] } ?? [])
+            descriptors: [file] + request.furtherFiles.compactMap(\.descriptor)
+                + (request.image.index?.descriptor.map { [$0] } ?? [])
                 + memory.descriptors,
             timeLimit(pool, request))
         do throws(WireError) {
@@ -126,9 +131,13 @@ extension DecoderSandbox {
             isContended: { pool.isContended })
     }
 
+    /// The maximum time for the headers of several files, after which each is read alone.
+    private static let groupSeconds = 0.5
+
     /// Returns the time limit of a file that resembles none in the quarantine, in seconds.
     private func fullSeconds(_ request: WorkerRequest) -> Double {
         guard request.isInspection else { return configuration.deadlineSeconds }
+        if request.kind == .sizes { return Self.groupSeconds }
         let bySize = 2 + Double(request.image.bytes.count) / Double(16 << 20)
         return min(bySize, configuration.inspectionSeconds, configuration.deadlineSeconds)
     }

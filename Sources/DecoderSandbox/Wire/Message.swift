@@ -13,7 +13,7 @@ struct Message {
         // Sent by the host.
         case header = 1, metadata, image, rows, preview, frames, nextFrame, proceed, convert
         case metadataFields, metadataForWriting, encode, images, jpegTiles, makeIndex
-        case gainMap
+        case gainMap, sizes
         // Sent by the worker.
         case hello = 100, answer, failure, rowsBegin, band
     }

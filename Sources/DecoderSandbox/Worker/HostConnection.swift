@@ -32,7 +32,7 @@ struct HostConnection {
     private func receive(
         _ bytes: inout [UInt8], at place: Int, _ descriptors: inout [Int32]
     ) -> Int {
-        var more: [Int32] = [-1, -1, -1]
+        var more = [Int32](repeating: -1, count: calotype_most_descriptors)
         var moreCount: Int32 = 0
         let count = unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe more.withUnsafeMutableBufferPointer { more in

@@ -60,12 +60,14 @@ struct RequestLoop: ~Copyable {
 
     private mutating func perform(_ message: Message, _ writer: inout WireWriter) throws {
         var reader = WireReader(message.body)
-        if message.kind == .convert {
+        switch message.kind {
+        case .convert:
             return try ConversionRequest(message, &reader, buffer: buffer)
                 .perform(codecs, &writer)
-        }
-        if message.kind == .encode {
+        case .encode:
             return try EncodeRequest(message, &reader).perform(codecs, &writer, cancellation)
+        case .sizes: return try SizesRequest(message, &reader).perform(codecs, &writer)
+        default: break
         }
         let request = try DecodeRequest(message, &reader, buffer: buffer)
         switch message.kind {

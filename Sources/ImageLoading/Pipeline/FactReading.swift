@@ -36,7 +36,8 @@ struct FactReading: Sendable {
             let kept = try await resources.queues.lookups.run(.visible) { () throws(LoadError) in
                 store.facts(of: chunk)
             }
-            facts.merge(kept) { $1 }
+            // Without hashing what a single chunk has found again.
+            if facts.isEmpty { facts = kept } else { facts.merge(kept) { $1 } }
         }
         return facts
     }
@@ -101,26 +102,36 @@ struct FactReading: Sendable {
         do throws(LoadError) {
             // Behind the lookups of hits, which are short.
             return try await resources.queues.lookups.run(.prefetch, continuing: true) {
-                group.map { original in
-                    (original, Result { () throws(LoadError) in try header(of: original) })
-                }
+                Array(zip(group, readHeaders(of: group)))
             }
         } catch {
             return group.map { ($0, .failure(error)) }
         }
     }
 
-    private func header(of original: FileIdentity) throws(LoadError) -> ImageFacts {
-        let facts: ImageFacts
-        do throws(CodecError) {
-            facts = ImageFacts(try opened(original))
-        } catch {
-            // That the file has been removed or replaced is a better error than the failure to read it.
-            try checkCurrent(original)
-            throw LoadError(decoding: original.path, error)
+    private func readHeaders(of group: [FileIdentity]) -> [Result<ImageFacts, LoadError>] {
+        let limits = resources.limits
+        let opened = group.map { original in
+            Result { () throws(CodecError) in
+                try EncodedBytes(opening: original.path, limits: limits)
+            }
         }
-        try checkCurrent(original)
-        return facts
+        let files = opened.compactMap { try? $0.get() }
+        var summaries = ImageSummary.summaries(
+            of: files, codecs: resources.codecs, limits: limits)[...]
+        return zip(group, opened).map { original, file in
+            let summary = file.flatMap { _ in summaries.removeFirst() }
+            return Result { () throws(LoadError) in
+                // That the file has been removed or replaced is a better error than the failure to
+                // read it.
+                try checkCurrent(original)
+                do throws(CodecError) {
+                    return ImageFacts(try summary.get())
+                } catch {
+                    throw LoadError(decoding: original.path, error)
+                }
+            }
+        }
     }
 
     private func checkCurrent(_ original: FileIdentity) throws(LoadError) {
@@ -197,8 +208,12 @@ package struct ImageDetails: Sendable {
 
 extension ImageFacts {
     init(_ source: ImageSource) {
+        self.init(ImageSummary(format: source.format, pixelSize: source.pixelSize))
+    }
+
+    init(_ summary: ImageSummary) {
         self.init(
-            formatName: source.format.name, mediaType: source.format.mediaType,
-            pixelSize: source.pixelSize)
+            formatName: summary.format.name, mediaType: summary.format.mediaType,
+            pixelSize: summary.pixelSize)
     }
 }

@@ -72,6 +72,9 @@ int calotype_shared_copy(const void *bytes, size_t byte_count);
 /// Creates shared memory with the first bytes of a file; -ENODATA if it has fewer.
 int calotype_shared_copy_of_file(int file, size_t byte_count);
 
+/// The maximum number of descriptors in a message.
+enum { calotype_most_descriptors = 16 };
+
 /// Sends bytes, and descriptors with the first of them.
 ///
 /// Returns the number of bytes sent, or a negated errno.
