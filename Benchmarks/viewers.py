@@ -38,7 +38,10 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WIDTH, HEIGHT = 1280, 800
+sys.path.insert(0, str(ROOT / "Tests/Desktop"))
+
+from screen import HEIGHT, WIDTH, virtual_display
+
 SCENES = ("file", "file, cold", "many", "many, cold", "grid", "grid, again")
 PEERS = ("geeqie", "gthumb", "gwenview", "qimgv")
 WHOLE, CENTRE = (0, 0, WIDTH, HEIGHT), (400, 160, 896, 560)
@@ -63,13 +66,8 @@ class Screen:
     """
 
     def __init__(self, folder):
-        reading, writing = os.pipe()
-        self.processes = [subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-noreset", "-fbdir", folder],
-            pass_fds=[writing], stderr=subprocess.DEVNULL)]
-        os.close(writing)
-        with os.fdopen(reading) as pipe:
-            display = f":{pipe.readline().strip()}"
+        server, display = virtual_display((WIDTH, HEIGHT), "-fbdir", folder)
+        self.processes = [server]
         with open(folder / "Xvfb_screen0", "rb") as file:
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         fields = struct.unpack(">25I", self.memory[:100])

@@ -23,10 +23,9 @@ extension DecoderSandbox: RemoteDecoder {
         let body = ConversionRequest.body(
             of: image, isExtended: isExtended, sharedByteCount: shared.count,
             resultByteCount: byteCount)
-        var request = WorkerRequest(
+        let request = WorkerRequest(
             .convert, RemoteImage(shared, limits: DecodeLimits()), byteCount: byteCount,
             body: body)
-        request.isOwn = true
         return try perform(decodes, for: .convertColors, request) {
             (reader, memory) throws(WireError) in
             let converted = try memory.image(&reader)
@@ -227,12 +226,11 @@ extension DecoderSandbox: RemoteDecoder {
     ) throws(CodecError) -> [UInt8] {
         let bytes = EncodeRequest.sharedBytes(of: image, options)
         let shared = try prepare(EncodedBytes(bytes))
-        var request = WorkerRequest(
+        let request = WorkerRequest(
             .encode, RemoteImage(shared, limits: DecodeLimits()), byteCount: nil,
             body: EncodeRequest.body(of: image, format, options, sharedByteCount: shared.count),
             // No encoder produces more than twice the bytes of the pixels.
             maximumResponseByteCount: 2 * shared.count + (1 << 20), cancellation: cancellation)
-        request.isOwn = true
         return try perform(encodes, for: .encode(format: format), request) {
             (reader, _) throws(WireError) in try reader.block()
         }

@@ -45,7 +45,6 @@ extension DecoderSandbox {
         var request = WorkerRequest(
             .sizes, image, byteCount: nil, body: SizesRequest.body(files, image.limits))
         request.furtherFiles = Array(files.dropFirst())
-        request.isOwn = true
         return try perform(inspections, for: .decode(files[0]), request) {
             (reader, _) throws(WireError) in
             var results: [Result<(format: String, size: PixelSize), CodecError>] = []

@@ -60,7 +60,7 @@ package struct SandboxArguments: ParsableArguments {
     /// Creates the codecs and, if selected, the sandbox in which they decode.
     ///
     /// - Parameters:
-    ///   - workerCount: The maximum number of images that are decoded at a time.
+    ///   - workerCount: the maximum number of images that are decoded at a time.
     ///   - isShort: Whether the program ends after a few files: workers then load only the libraries of
     ///     the formats that occur.
     ///   - drawsCards: Whether cards are as frequent as files; otherwise separate workers draw them.
@@ -100,8 +100,8 @@ package struct SandboxArguments: ParsableArguments {
     /// Calls `body` with codecs, and closes their sandbox afterwards.
     ///
     /// - Parameters:
-    ///   - workerCount: The maximum number of images that are decoded at a time.
-    ///   - body: The work of a command that fails with its first file.
+    ///   - workerCount: the maximum number of images that are decoded at a time.
+    ///   - body: the work of a command that fails with its first file.
     /// - Throws: `ExitCode`, after an error of a file was reported on standard error; other errors of
     ///   `body`.
     package func withCodecs(

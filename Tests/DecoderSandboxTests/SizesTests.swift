@@ -19,7 +19,7 @@ import Testing
         #expect(paths.count > 100)
         // Files of all formats, most of which one message holds, and an empty one, which has no descriptor.
         let files = try paths.map { try EncodedBytes(opening: $0) } + [EncodedBytes([])]
-        let sizes = ImageSummary.summaries(of: files, codecs: codecs, limits: DecodeLimits())
+        let sizes = codecs.sizes(of: files, limits: DecodeLimits())
         #expect(sizes.count == files.count)
         var errorCount = 0
         for (path, (file, size)) in zip(paths + ["empty"], zip(files, sizes)) {
@@ -29,7 +29,7 @@ import Testing
             switch (alone, size) {
             case (.success(let source), .success(let size)):
                 #expect(size.format.name == source.format.name, "\(path)")
-                #expect(size.pixelSize == source.pixelSize, "\(path)")
+                #expect(size.size == source.pixelSize, "\(path)")
             case (.failure(let expected), .failure(let error)):
                 #expect(error == expected, "\(path)")
                 errorCount += 1
@@ -62,16 +62,15 @@ import Testing
         defer { sandbox.close() }
         let words = ["behave 1", "headerloop", "behave 2"]
         let files = try words.map { try sandbox.prepare(Sandboxes.hostile($0)) }
-        let sizes = ImageSummary.summaries(
-            of: files, codecs: Sandboxes.codecs(sandbox), limits: DecodeLimits())
-        #expect(try sizes[0].get().pixelSize == PixelSize(width: 8, height: 8))
+        let codecs = Sandboxes.codecs(sandbox)
+        let sizes = codecs.sizes(of: files, limits: DecodeLimits())
+        #expect(try sizes[0].get().size == PixelSize(width: 8, height: 8))
         #expect(throws: CodecError.decoderStopped(.deadline(seconds: 0.5))) {
             try sizes[1].get()
         }
-        #expect(try sizes[2].get().pixelSize == PixelSize(width: 8, height: 8))
+        #expect(try sizes[2].get().size == PixelSize(width: 8, height: 8))
         // It is in quarantine now, and delays no group.
-        let again = ImageSummary.summaries(
-            of: files, codecs: Sandboxes.codecs(sandbox), limits: DecodeLimits())
+        let again = codecs.sizes(of: files, limits: DecodeLimits())
         #expect(throws: CodecError.decoderStopped(.known)) { try again[1].get() }
         #expect(try again[2].get().format.name == "hostile")
     }

@@ -45,6 +45,17 @@ def contents(folder):
             for path in folder.rglob("*")}
 
 
+def virtual_display(size, *options):
+    """Starts a virtual display; returns its process and its name."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset", *options],
+        pass_fds=[writing], stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        return server, f":{pipe.readline().strip()}"
+
+
 class Screen:
     """A viewer in a virtual display."""
 
@@ -53,17 +64,11 @@ class Screen:
         """Starts a viewer with arguments, or another command, with environment variables, in a display and a D-Bus
         session."""
         self.programs, self.display = programs, None
-        reading, writing = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset"],
-            pass_fds=[writing], stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with os.fdopen(reading) as pipe:
-            number = pipe.readline().strip()
+        self.server, name = virtual_display(size)
         runtime = work / "run"
         runtime.mkdir(mode=0o700, exist_ok=True)
         self.environment = dict(
-            os.environ, DISPLAY=f":{number}", GDK_BACKEND="x11", GSK_RENDERER="cairo", HOME=str(work / "home"),
+            os.environ, DISPLAY=name, GDK_BACKEND="x11", GSK_RENDERER="cairo", HOME=str(work / "home"),
             XDG_RUNTIME_DIR=str(runtime), XDG_DATA_HOME=str(work / "data"),
             XDG_CACHE_HOME=str(work / "cache"),
             XDG_CONFIG_HOME=str(work / "configuration"))

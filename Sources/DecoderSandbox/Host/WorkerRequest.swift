@@ -17,9 +17,6 @@ struct WorkerRequest {
     var furtherFiles: [EncodedBytes] = []
     /// Replies to the messages that a worker sends before its response.
     var proceed: Worker.Proceed?
-    /// Whether a failure quarantines no file: this program has produced the bytes, or there are several
-    /// files.
-    var isOwn = false
 
     init(
         _ kind: Message.Kind, _ image: RemoteImage, byteCount: Int?, body: [UInt8],
@@ -31,6 +28,16 @@ struct WorkerRequest {
         self.body = body
         self.maximumResponseByteCount = maximumResponseByteCount
         self.cancellation = cancellation
+    }
+
+    /// Whether a failure quarantines the file.
+    ///
+    /// It does not if this program has produced the bytes, or if any of several files may be the cause.
+    var quarantinesFile: Bool {
+        switch kind {
+        case .convert, .encode, .sizes: false
+        default: true
+        }
     }
 
     /// Whether only the header or metadata is read.
@@ -61,7 +68,7 @@ extension DecoderSandbox {
         _ pool: WorkerPool, for work: Work, _ request: WorkerRequest,
         _ read: (inout WireReader, ReceivedPixels) throws(WireError) -> Response
     ) throws(CodecError) -> Response {
-        if !request.isOwn { try quarantine.check(request.image.bytes) }
+        if request.quarantinesFile { try quarantine.check(request.image.bytes) }
         // Rows that the consumer has received cannot be withdrawn.
         var isLastTry = request.proceed != nil
         let formats = formats(for: work)
@@ -115,11 +122,11 @@ extension DecoderSandbox {
         let full = fullSeconds(request)
         guard request.isInspection else {
             let seconds =
-                request.isOwn
-                ? full
-                : quarantine.seconds(
+                request.quarantinesFile
+                ? quarantine.seconds(
                     for: request.image.bytes, full: full,
                     least: configuration.leastDeadlineSeconds)
+                : full
             return Worker.TimeLimit(seconds: seconds)
         }
         let seconds = quarantine.seconds(
@@ -166,11 +173,11 @@ extension DecoderSandbox {
             worker.end()
             pool.replace(worker)
             // The worker may have read a mixture of two versions of the file.
-            if !request.isOwn, (try? request.image.bytes.checkUnchanged()) == nil {
+            if request.quarantinesFile, (try? request.image.bytes.checkUnchanged()) == nil {
                 return .fileChanged
             }
             configuration.onStop?(StopReason(stop))
-            if !request.isOwn { remember(stop, fullSeconds(request), request) }
+            if request.quarantinesFile { remember(stop, fullSeconds(request), request) }
             return .decoderStopped(stop)
         }
     }

@@ -110,7 +110,7 @@ extension RenditionStore {
             sql: "INSERT INTO total SELECT ifnull(sum(byte_count), 0), count(*) FROM rendition")
     }
 
-    /// Evicts a number of expired renditions.
+    /// Evicts at most 1,000 expired renditions.
     ///
     /// - Returns: the number of their bytes.
     @discardableResult

@@ -36,8 +36,7 @@ struct FactReading: Sendable {
             let kept = try await resources.queues.lookups.run(.visible) { () throws(LoadError) in
                 store.facts(of: chunk)
             }
-            // Without hashing what a single chunk has found again.
-            if facts.isEmpty { facts = kept } else { facts.merge(kept) { $1 } }
+            facts.merge(kept) { $1 }
         }
         return facts
     }
@@ -116,17 +115,19 @@ struct FactReading: Sendable {
                 try EncodedBytes(opening: original.path, limits: limits)
             }
         }
-        let files = opened.compactMap { try? $0.get() }
-        var summaries = ImageSummary.summaries(
-            of: files, codecs: resources.codecs, limits: limits)[...]
+        // The results of the files that could be opened, in their order.
+        var read = resources.codecs.sizes(
+            of: opened.compactMap { try? $0.get() }, limits: limits)[...]
         return zip(group, opened).map { original, file in
-            let summary = file.flatMap { _ in summaries.removeFirst() }
+            let result = file.flatMap { _ in read.removeFirst() }
             return Result { () throws(LoadError) in
                 // That the file has been removed or replaced is a better error than the failure to
                 // read it.
                 try checkCurrent(original)
                 do throws(CodecError) {
-                    return ImageFacts(try summary.get())
+                    let (format, size) = try result.get()
+                    return ImageFacts(
+                        formatName: format.name, mediaType: format.mediaType, pixelSize: size)
                 } catch {
                     throw LoadError(decoding: original.path, error)
                 }
@@ -208,12 +209,8 @@ package struct ImageDetails: Sendable {
 
 extension ImageFacts {
     init(_ source: ImageSource) {
-        self.init(ImageSummary(format: source.format, pixelSize: source.pixelSize))
-    }
-
-    init(_ summary: ImageSummary) {
         self.init(
-            formatName: summary.format.name, mediaType: summary.format.mediaType,
-            pixelSize: summary.pixelSize)
+            formatName: source.format.name, mediaType: source.format.mediaType,
+            pixelSize: source.pixelSize)
     }
 }

@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 /// In front of each file are its ``StoredFacts``.
 final class StoredImages: Sendable {
-    /// The number of bytes of images that wait to be stored from which on no other waits.
+    /// The size of all images that wait to be stored, in bytes, at which no further image is added.
     ///
-    /// Thumbnails of a screen, and of those around it, wait together until none is decoded any more.
+    /// The thumbnails of a screen and of its surroundings wait together until no decode waits.
     private static let maximumWaitingByteCount = 32 << 20
 
     private let resources: PipelineResources
