@@ -9,6 +9,14 @@ COUNT, DAYS = 300, 30
 # The name of the image on top.
 SHOWN = "document.querySelector('#slideshow [data-part=stage] img:last-child')?.alt ?? ''"
 
+# Whether a name is on top before a timer of the same page ends, which other work of the machine delays as much.
+IS_NEXT = f"""([name, milliseconds]) => new Promise((resolve) => {{
+    setTimeout(() => resolve(false), milliseconds);
+    const look = () => {{ if (({SHOWN}) === name) resolve(true); }};
+    new MutationObserver(look).observe(document.querySelector("#slideshow"), {{ childList: true, subtree: true }});
+    look();
+}})"""
+
 WAKE_LOCK = """Object.defineProperty(navigator, "wakeLock", { value: { request: async () => {
     window.locks = (window.locks ?? 0) + 1;
     return { release: async () => { window.locks -= 1; } };
@@ -51,10 +59,7 @@ class SlideshowChecks(GalleryChecks):
         gallery.wait("(name) => document.querySelector('#slideshow').dataset.next === name", names[2])
         is_early = page.evaluate(SHOWN) == names[1]
         self.check("slideshow: the next image is ready before it is due", is_early)
-        started = page.evaluate("performance.now()")
-        self.wait_for(gallery, names[2])
-        took = page.evaluate("performance.now()") - started
-        self.check("slideshow: continues after the interval", took < 3500, f"{took:.0f} ms")
+        self.check("slideshow: continues after the interval", page.evaluate(IS_NEXT, [names[2], 3500]))
         drawn = page.evaluate("document.querySelectorAll('#slideshow img').length")
         self.check("slideshow: two images fade into each other", drawn == 2, f"{drawn}")
         page.keyboard.press("Space")
