@@ -56,6 +56,11 @@ struct RowOutput: ~Copyable {
             colorProfile: profile ?? colorProfile)
     }
 
+    /// Returns the rows that contribute to the result: of a plane, or of interleaved rows.
+    mutating func usedRows(ofPlane plane: Int) -> Range<Int> {
+        planes?.usedRows(ofPlane: plane) ?? resampler?.usedRows ?? 0..<0
+    }
+
     mutating func append(_ row: Span<UInt8>) { resampler?.append(row) }
 
     mutating func append(_ row: Span<UInt8>, plane: Int) { planes?.append(row, plane: plane) }

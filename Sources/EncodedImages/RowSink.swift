@@ -169,6 +169,21 @@ public struct RowSink: ~Copyable {
         for further in furtherOutputs { further.output?.begin(planes, colorProfile) }
     }
 
+    /// Returns the rows that contribute to a result: of a plane, or of interleaved rows.
+    ///
+    /// The decoder appends all rows, but the samples of the others do not matter.
+    ///
+    /// - Precondition: the rows have begun.
+    package mutating func usedRows(ofPlane plane: Int = 0) -> Range<Int> {
+        guard consumer == nil else { return 0..<Int.max }
+        var rows = output.usedRows(ofPlane: plane)
+        for further in furtherOutputs {
+            guard let more = further.output?.usedRows(ofPlane: plane) else { continue }
+            rows = min(rows.lowerBound, more.lowerBound)..<max(rows.upperBound, more.upperBound)
+        }
+        return rows
+    }
+
     /// Checks the memory of the results; further results that exceed the limit are dropped.
     private func checkResults(_ format: (DecodePlan) -> PixelFormat) throws(CodecError) {
         func byteCount(_ plan: DecodePlan) -> Int {

@@ -39,6 +39,33 @@ import Testing
         }
     }
 
+    @Test("of a reduced JPEG image is equal to the cropped whole", arguments: [false, true])
+    func reducedJPEG(isProgressive: Bool) throws {
+        for format in [PixelFormat.rgb8, .gray8] {
+            let image = TestImage.photograph(PixelSize(width: 400, height: 640), seed: 4)
+            var encoding = EncodeOptions()
+            encoding.isProgressive = isProgressive
+            let file = try ImageDestination(
+                format: "jpeg", codecs: builtInCodecs, options: encoding
+            ).encode(image.converted(to: format))
+            let source = try ImageSource(EncodedBytes(file), codecs: builtInCodecs)
+            var options = DecodeOptions(box: PixelSize(width: 100, height: 160), mode: .stretch)
+            let whole = try source.image(options)
+            // The rows of blocks above and below are not transformed.
+            for (y, height) in [(0, 80), (240, 160), (560, 80)] {
+                let region = PixelRect(x: 80, y: y, width: 240, height: height)
+                options.region = region
+                options.box = PixelSize(width: 60, height: height / 4)
+                let decoded = try source.decodedImage(options)
+                #expect(decoded.report.decoder == "shrinking")
+                let expected = whole.cut(
+                    PixelRect(x: 20, y: y / 4, width: 60, height: height / 4))
+                let comparison = PixelComparison(decoded.image.asRGBA, expected.asRGBA)
+                #expect(comparison.maximumDifference <= 1, "\(format), \(region): \(comparison)")
+            }
+        }
+    }
+
     @Test("ends at the edge of the image, and is at least one pixel")
     func outside() throws {
         let source = try source("png")

@@ -34,6 +34,9 @@ struct PlaneResampler {
         }
     }
 
+    /// The rows of the source that contribute to the result.
+    var usedRows: Range<Int> { scaler?.usedRows ?? part.y..<part.y + part.height }
+
     /// The number of complete rows of the result, from the top.
     var completedRowCount: Int { nextResultRow }
 

@@ -53,6 +53,9 @@ public struct RowResampler: ~Copyable {
         writer = OrientedWriter(resultSize, format, colorProfile, orientation: orientation)
     }
 
+    /// The rows of the source that contribute to the result; the pixels of others do not matter.
+    package var usedRows: Range<Int> { resampler.usedRows }
+
     /// Whether every row of the result is complete; further rows are ignored.
     public var isComplete: Bool { resampler.isComplete }
 

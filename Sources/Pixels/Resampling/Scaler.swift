@@ -95,6 +95,13 @@ struct Scaler {
             + (reducer?.byteCount ?? 0)
     }
 
+    /// The rows of the source that contribute to the result.
+    var usedRows: Range<Int> {
+        let factor = reducer?.verticalFactor ?? 1
+        let end = min(vertical.used.upperBound * factor, sourceHeight)
+        return vertical.used.lowerBound * factor..<end
+    }
+
     /// The sums of the blocks whose means are resampled; `nil` if every pixel is.
     func makeBlockSums(height: Int) -> BlockSums? { reducer.map { BlockSums($0, height: height) } }
 

@@ -74,6 +74,9 @@ public struct YCbCrResampler: ~Copyable {
     /// The number of bytes of rows that are buffered until other planes deliver theirs.
     public var waitingByteCount: Int { writer.waitingByteCount }
 
+    /// Returns the rows of a plane that contribute to the result; the samples of others do not matter.
+    package func usedRows(ofPlane plane: Int) -> Range<Int> { resamplers[plane].usedRows }
+
     /// Appends the next row of a plane, from the top.
     ///
     /// - Parameters:

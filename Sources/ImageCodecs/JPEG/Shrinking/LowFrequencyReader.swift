@@ -124,8 +124,11 @@ struct LowFrequencyReader {
     ///
     /// - Parameters:
     ///   - data: the window, which contains the row.
+    ///   - isUsed: whether coefficients other than DC are needed.
     ///   - coefficients: receives the coefficients to keep.
-    mutating func readRow(_ data: EntropyCodedData, into coefficients: inout [Int16]) {
+    mutating func readRow(
+        _ data: EntropyCodedData, isUsed: Bool, into coefficients: inout [Int16]
+    ) {
         row.predictors = predictors
         let first = row.start / 8 - data.window.lowerBound
         unsafe data.bytes.withUnsafeBufferPointer { bytes in
@@ -133,7 +136,9 @@ struct LowFrequencyReader {
                 guard let bytes = bytes.baseAddress, let target = target.baseAddress else {
                     return
                 }
-                for block in mcuBlocks.indices { unsafe read(block, bytes + first, target) }
+                for block in mcuBlocks.indices {
+                    unsafe read(block, bytes + first, isUsed: isUsed, target)
+                }
             }
         }
         var mcu = 0
@@ -210,11 +215,14 @@ struct LowFrequencyReader {
     /// - Parameters:
     ///   - index: the index of the block in the MCU.
     ///   - data: the byte in which the row begins.
+    ///   - isUsed: whether coefficients other than DC are needed.
     ///   - target: the buffer of coefficients.
     @unsafe private func read(
-        _ index: Int, _ data: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<Int16>
+        _ index: Int, _ data: UnsafePointer<UInt8>, isUsed: Bool,
+        _ target: UnsafeMutablePointer<Int16>
     ) {
-        let block = mcuBlocks[index]
+        var block = mcuBlocks[index]
+        if !isUsed { block.lastKept = 0 }
         unsafe positions.withUnsafeBufferPointer { positions in
             guard let positions = positions.baseAddress else { return }
             unsafe withReader(of: block, data) { reader in

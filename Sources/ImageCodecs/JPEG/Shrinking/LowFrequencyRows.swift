@@ -15,6 +15,8 @@ struct LowFrequencyRows {
     /// By scan component: the size to deliver, and the number of rows delivered.
     private let sizes: [PixelSize]
     private var delivered: [Int]
+    /// By scan component: the rows whose samples matter.
+    private let used: [Range<Int>]
     /// The samples of a row of blocks.
     private var samples: [UInt8]
 
@@ -24,7 +26,11 @@ struct LowFrequencyRows {
     ///   - image: the image to deliver.
     ///   - components: the components of the scan.
     ///   - blocks: by scan component, the number of blocks across the image and down an MCU.
-    init(_ image: ShrunkImage, _ components: [Int], blocks: [(across: Int, down: Int)]) {
+    ///   - sink: what will consume the samples.
+    init(
+        _ image: ShrunkImage, _ components: [Int], blocks: [(across: Int, down: Int)],
+        for sink: inout some ComponentSink & ~Copyable
+    ) {
         var count = 0
         var rows: [[LowFrequencyRow]] = []
         for (component, blocks) in zip(components, blocks) {
@@ -41,19 +47,36 @@ struct LowFrequencyRows {
         self.components = components
         sizes = components.map { image.size(of: $0) }
         delivered = components.map { _ in 0 }
+        used = components.map { sink.usedRows(of: $0) }
         let sampleCount = rows.joined().reduce(0) { max($0, $1.sampleCount) }
         samples = Array(repeating: 0, count: sampleCount)
         coefficients = Array(repeating: 0, count: count)
     }
 
+    /// Whether any sample of the next row of MCUs matters.
+    var isNextUsed: Bool {
+        rows.indices.contains { index in
+            isUsed(index, rowCount: rows[index].reduce(0) { $0 + $1.blockSide })
+        }
+    }
+
+    /// Whether any of the next rows of a component matters.
+    private func isUsed(_ index: Int, rowCount: Int) -> Bool {
+        used[index].overlaps(delivered[index]..<delivered[index] + rowCount)
+    }
+
     /// Passes the samples of a row of MCUs to a sink, and clears the coefficients.
+    ///
+    /// Rows of blocks that do not matter have the samples of other ones.
     mutating func deliver(
         into sink: inout some ComponentSink & ~Copyable
     ) throws(CodecError) {
         for (index, component) in components.enumerated() {
             let size = sizes[index]
             for row in rows[index] where delivered[index] < size.height {
-                row.makeSamples(from: coefficients, into: &samples)
+                if isUsed(index, rowCount: row.blockSide) {
+                    row.makeSamples(from: coefficients, into: &samples)
+                }
                 let count = min(row.blockSide, size.height - delivered[index])
                 for y in 0..<count {
                     let start = y * row.blockSide * row.stride
@@ -78,10 +101,10 @@ extension ProgressiveImage {
             image, Array(components.indices),
             blocks: components.indices.map {
                 (components[$0].blocksAcross, frame.components[$0].verticalSampling)
-            })
+            }, for: &sink)
         for y in 0..<frame.mcusDown {
             if cancellation?.isCancelled == true { throw .cancelled }
-            for (index, component) in components.enumerated() {
+            for (index, component) in components.enumerated() where rows.isNextUsed {
                 for (j, row) in rows.rows[index].enumerated() {
                     copy(
                         component, y * rows.rows[index].count + j, row,

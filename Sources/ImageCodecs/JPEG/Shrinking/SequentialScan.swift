@@ -56,7 +56,7 @@ struct SequentialScan {
     ) throws(ShrinkingError) -> Int {
         var rows = LowFrequencyRows(
             image, scan.components.map(\.frameIndex),
-            blocks: grid.blocks.map { ($0.across * grid.mcusAcross, $0.down) })
+            blocks: grid.blocks.map { ($0.across * grid.mcusAcross, $0.down) }, for: &sink)
         var reader = LowFrequencyReader(
             tables, mcuBlocks: mcuBlocks(rows), rows: rows.rows.map { $0[0] })
         let mcusPerSegment = scan.mcusPerSegment(of: grid.mcuCount)
@@ -75,7 +75,7 @@ struct SequentialScan {
             guard let next = search.findBlocks(data) else { throw .notHandled }
             while rowsLeft > 0, reader.findRow(mcuCount: grid.mcusAcross, &search.index) {
                 rowsLeft -= 1
-                reader.readRow(data, into: &rows.coefficients)
+                reader.readRow(data, isUsed: rows.isNextUsed, into: &rows.coefficients)
                 sink.locate(reader, rows.coefficients, file)
                 try ShrinkingError.wrap { () throws(CodecError) in try rows.deliver(into: &sink)
                 }

@@ -35,6 +35,8 @@ protocol ComponentSink: ~Copyable {
     ) throws(CodecError) -> [Int]?
     /// Called once, before the first row.
     mutating func begin(_ image: ShrunkImage) throws(CodecError)
+    /// Returns the rows of a component whose samples matter; called after ``begin(_:)``.
+    mutating func usedRows(of component: Int) -> Range<Int>
     /// Called for each row of MCUs of a sequential scan, with the reader that has located it.
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>)
@@ -43,6 +45,8 @@ protocol ComponentSink: ~Copyable {
 }
 
 extension ComponentSink where Self: ~Copyable {
+    mutating func usedRows(of component: Int) -> Range<Int> { 0..<Int.max }
+
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>
     ) {}

@@ -49,6 +49,10 @@ struct ShrunkImageSink: ComponentSink, ~Copyable {
         }
     }
 
+    mutating func usedRows(of component: Int) -> Range<Int> {
+        rows.usedRows(ofPlane: image?.colorSpace == .yCbCr ? component : 0)
+    }
+
     mutating func append(_ row: Span<UInt8>, component: Int) throws(CodecError) {
         switch image?.colorSpace {
         case .gray: try rows.append(row)
