@@ -9,6 +9,8 @@ struct CardImages {
     let codecs: CodecSet
     /// The folder that relative paths start from.
     let folder: String
+    /// Whether the card will be encoded with chroma at half resolution, so that its images need no more.
+    let halvesChroma: Bool
 
     /// Returns the image of a request.
     ///
@@ -20,6 +22,7 @@ struct CardImages {
             options.box = request.box
             options.mode = request.mode
             options.anchor = request.anchor
+            options.acceptsYCbCr = halvesChroma
             return try ImageSource(EncodedBytes(mapping: path), codecs: codecs).decodedImage(
                 options
             )

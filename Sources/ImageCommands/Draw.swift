@@ -68,15 +68,18 @@ package struct Draw: ParsableCommand {
 
     package func run() throws {
         try sandboxing.withCodecs { codecs in
-            try write(try draw(codecs), to: output, try drawnDestination(output, losing))
+            let destination = try drawnDestination(output, losing)
+            try write(try draw(codecs, destination), to: output, destination)
         }
     }
 
-    private func draw(_ codecs: CodecSet) throws -> PixelBuffer {
+    private func draw(_ codecs: CodecSet, _ destination: ImageDestination) throws -> PixelBuffer {
         let text = try readText(template, upTo: Template.maximumByteCount)
         do throws(DrawingError) {
             let template = try Template(parsing: text)
-            let images = CardImages(codecs: codecs, folder: splitFolder(self.template).folder)
+            let images = CardImages(
+                codecs: codecs, folder: splitFolder(self.template).folder,
+                halvesChroma: destination.prefersYCbCr)
             return try template.image(
                 pairs, format: ImageRendererFormat(scale: scale),
                 fonts: try FontCollection(files: fonts.isEmpty ? nil : fonts),

@@ -46,6 +46,24 @@ struct DrawCommandTests {
         #expect((0..<100).contains { card.row(60)[$0 * 3] > 128 }, "no white text")
     }
 
+    @Test("a photograph in a JPEG card like in a PNG card")
+    func photograph() async throws {
+        let photo = TestImage.make(PixelSize(width: 800, height: 320), .rgb8) { x, y, channel in
+            UInt8([x * 255 / 800, y * 255 / 320, (x + y) * 255 / 1120][channel])
+        }
+        try ImageDestination(format: "jpeg", codecs: builtInCodecs).write(
+            photo, to: folder.path("photo.jpg"))
+        for output in ["jpeg.jpg", "png.png"] {
+            let answer = try await BuiltCommand.run([
+                "draw", folder.path("card.json"), "--set", "title=", "--set", "photo=photo.jpg",
+                "-o", folder.path(output),
+            ])
+            #expect(answer.code == 0, "\(answer.errors)")
+        }
+        let comparison = PixelComparison(try image("jpeg.jpg"), try image("png.png"))
+        #expect(comparison.meanDifference < 2, "\(comparison)")
+    }
+
     @Test("nothing without the value of a placeholder, and names it")
     func missingValue() async throws {
         let output = folder.path("none.png")

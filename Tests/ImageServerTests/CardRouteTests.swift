@@ -80,6 +80,25 @@ struct CardRouteTests {
         #expect(other.body != answer.body)
     }
 
+    @Test("in JPEG and in PNG have the same photograph") func formats() async throws {
+        try gallery.file(
+            "house/2.jpg",
+            try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(
+                TestImage.make(PixelSize(width: 480, height: 480), .rgb8) { x, y, channel in
+                    UInt8([x * 255 / 480, y * 255 / 480, (x + y) * 255 / 960][channel])
+                }))
+        let address = "/card/article?title=%20&photo=house/2.jpg"
+        let answers = [
+            try await gallery.get(address), try await gallery.get(address + "&format=png"),
+        ]
+        let photographs = try answers.map {
+            try image($0).asRGBA.cut(PixelRect(x: 0, y: 0, width: 60, height: 60))
+        }
+        let comparison = PixelComparison(photographs[0], photographs[1])
+        #expect(comparison.meanDifference < 2, "\(comparison)")
+        #expect(answers[0].headers[.eTag] != answers[1].headers[.eTag])
+    }
+
     @Test("have an entity tag that changes with their images") func validators() async throws {
         let address = "/card/article?title=A&photo=house/1.png"
         let tag = try #require(try await gallery.get(address).headers[.eTag])

@@ -13,6 +13,8 @@ public struct Template: Sendable {
     public let values: [String: String]
     let background: SRGBColor?
     let layers: [TemplateLayer]
+    /// Whether all pixels are opaque because the background is.
+    package var isOpaque: Bool { background.map { $0.alpha >= 1 } ?? false }
 
     /// The largest number of bytes of a template.
     public static let maximumByteCount = 1 << 20

@@ -53,7 +53,8 @@ struct CardResponder: Sendable {
         let loader = CardLoader(
             pipeline: pipeline,
             document: CardDocument(
-                template: card.text, values: values, scale: scale, images: []), images: images)
+                template: card.text, values: values, scale: scale, images: []), images: images,
+            halvesChroma: format == "jpeg" || format == nil && card.template.isOpaque)
         let identity = loader.identity
         let validators = Validators(made: "\(identity)-\(format ?? "any")")
         var headers = validators.fields
@@ -147,11 +148,14 @@ struct CardLoader: OriginalLoader {
     /// Without images.
     let document: CardDocument
     let images: [Image]
+    /// Whether the card is encoded as JPEG, with chroma at half resolution, so that its images need no more.
+    let halvesChroma: Bool
 
     /// Differs for every change of the template, the values and the images.
     var identity: String {
         var fingerprint = Fingerprint()
         fingerprint.add(document.bytes)
+        fingerprint.add(halvesChroma ? "half" : "full")
         for image in images {
             fingerprint.add(image.file.path)
             fingerprint.add(image.file.version)
@@ -168,13 +172,14 @@ struct CardLoader: OriginalLoader {
             options.box = image.request.box
             options.mode = image.request.mode
             options.anchor = image.request.anchor
+            options.acceptsYCbCr = halvesChroma
             var request = ImageRequest(file: image.file, options: options)
             request.isReproducible = true
             let loaded = try await pipeline.image(for: request)
             guard loaded.original == OriginalVersion(image.file) else {
                 throw .fileChanged(path: image.file.path)
             }
-            document.images.append(loaded.image)
+            document.images.append(loaded.image.convertedFromYCbCr())
         }
         return document.bytes
     }

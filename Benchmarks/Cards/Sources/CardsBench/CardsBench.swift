@@ -33,7 +33,9 @@ internal import Pixels
             format: kind == "text" ? "png" : "jpeg", codecs: builtInCodecs, options: options)
         var best = Double.infinity
         var file: [UInt8] = []
-        let drawn = kind == "encode" ? try card(template, values, .automatic, fonts) : nil
+        let drawn =
+            kind == "encode"
+            ? try card(template, values, .automatic, fonts, destination) : nil
         let requests = kind == "decode" ? try template.imageRequests(values) : []
         for run in 0..<9 {
             // A title of its own, so that no layout is reused.
@@ -41,12 +43,14 @@ internal import Pixels
             let start = clock()
             switch kind {
             case "card":
-                file = try destination.encode(try card(template, values, .automatic, fonts))
-            case "decode": for request in requests { _ = try decoded(request) }
+                file = try destination.encode(
+                    try card(template, values, .automatic, fonts, destination))
+            case "decode": for request in requests { _ = try decoded(request, destination) }
             case "encode": if let drawn { file = try destination.encode(drawn) }
             case "text": file = try destination.encode(try title(values["title"] ?? "", fonts))
             default:
-                _ = try card(template, values, kind == "extended" ? .extended : .standard, fonts)
+                let range: ImageRendererFormat.Range = kind == "extended" ? .extended : .standard
+                _ = try card(template, values, range, fonts, destination)
             }
             best = min(best, Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1000)
         }
@@ -56,21 +60,22 @@ internal import Pixels
 
     private static func card(
         _ template: Template, _ values: [String: String], _ range: ImageRendererFormat.Range,
-        _ fonts: FontCollection
+        _ fonts: FontCollection, _ destination: ImageDestination
     ) throws(DrawingError) -> PixelBuffer {
         try template.image(values, format: .init(range: range), fonts: fonts) {
-            request throws(DrawingError) in try decoded(request)
+            request throws(DrawingError) in try decoded(request, destination)
         }
     }
 
     private static func decoded(
-        _ request: Template.ImageRequest
+        _ request: Template.ImageRequest, _ destination: ImageDestination
     ) throws(DrawingError) -> PixelBuffer {
         do throws(CodecError) {
             var options = DecodeOptions()
             options.box = request.box
             options.mode = request.mode
             options.anchor = request.anchor
+            options.acceptsYCbCr = destination.prefersYCbCr
             return try ImageSource(
                 EncodedBytes(mapping: request.source), codecs: builtInCodecs
             ).decodedImage(options).image
