@@ -23,9 +23,8 @@ enum PointOperation: Sendable {
 /// the cache.
 struct PointOperations {
     private var operations: [PointOperation] = []
-    /// Whether opaque colours of 8 bits are clamped to 0...1 after each operation, since a table follows that
-    /// would be left otherwise.
-    private var clampsResults: [Bool] = []
+    /// What follows each operation in the same loop.
+    private var endings: [LoopEnding] = []
     /// Whether they are clamped before the first operation.
     private var clampsFirst = false
     /// Whether alpha is 1 in all pixels.
@@ -68,12 +67,15 @@ struct PointOperations {
     ///
     /// The operations before it clamp their results.
     mutating func takeByteTable() -> [UInt8]? {
-        guard isByte, !clampsFirst, case .table(let table, nil) = operations.last else {
-            return nil
+        guard isByte, !clampsFirst, !endings.isEmpty else { return nil }
+        var last = endings[endings.count - 1].table
+        endings[endings.count - 1].table = nil
+        if last == nil, case .table(let table, nil) = operations.last {
+            operations.removeLast()
+            endings.removeLast()
+            last = table
         }
-        operations.removeLast()
-        clampsResults.removeLast()
-        return table.values.map { UInt8((min(max($0, 0), 1) * 255).rounded()) }
+        return last?.values.map { UInt8((min(max($0, 0), 1) * 255).rounded()) }
     }
 
     /// Whether colours are opaque and of 8 bits.
@@ -96,21 +98,31 @@ struct PointOperations {
             default: result.operations.append(operation)
             }
         }
-        result.setClamps(isInRange: isInRange)
+        result.setEndings(isInRange: isInRange)
         return result
     }
 
-    /// Finds the operations whose results may be outside of the table that follows.
-    private mutating func setClamps(isInRange: Bool) {
+    /// Clamps results that may be outside of the table that follows, and fuses tables with the matrices
+    /// before them.
+    private mutating func setEndings(isInRange: Bool) {
         var range = isInRange ? ColorRange.unit : .unknown
-        clampsResults = Array(repeating: false, count: operations.count)
+        endings = Array(repeating: LoopEnding(), count: operations.count)
         guard isByte else { return }
         for index in operations.indices {
             if case .table = operations[index], !range.isUnit {
-                if index == 0 { clampsFirst = true } else { clampsResults[index - 1] = true }
+                if index == 0 { clampsFirst = true } else { endings[index - 1].limit = .one }
                 range = .unit
             }
             range = range.after(operations[index])
+        }
+        for index in operations.indices.reversed().dropLast() {
+            switch (operations[index - 1], operations[index]) {
+            case (.matrix, .table(let table, nil)), (.table(_, .some), .table(let table, nil)):
+                operations.remove(at: index)
+                endings.remove(at: index)
+                endings[index - 1].table = table
+            default: break
+            }
         }
     }
 
@@ -120,13 +132,13 @@ struct PointOperations {
         var columns: ByteColumns
         switch operations.first {
         case .matrix(let matrix):
-            columns = ByteColumns(nil, matrix, clampsResult: clampsResults[0])
+            columns = ByteColumns(nil, matrix, endings[0])
         case .table(let table, let matrix):
-            columns = ByteColumns(table, matrix, clampsResult: clampsResults[0])
+            columns = ByteColumns(table, matrix, endings[0])
         default: return nil
         }
         operations.removeFirst()
-        clampsResults.removeFirst()
+        endings.removeFirst()
         return columns
     }
 
@@ -146,14 +158,14 @@ struct PointOperations {
         precondition(range.upperBound <= row.count, "the range leaves the row")
         if clampsFirst { Self.clamp(&row, range) }
         for index in operations.indices {
-            let clamps = clampsResults[index]
+            let ending = endings[index]
             switch operations[index] {
             case .matrix(let matrix):
-                Self.multiply(&row, range, by: MatrixColumns(matrix), clamps: clamps)
+                Self.multiply(&row, range, by: MatrixColumns(matrix), ending)
                 continue
             case .table(let table, let matrix?) where isByte:
                 Self.multiply(
-                    &row, range, table.values.span, by: MatrixColumns(matrix), clamps: clamps)
+                    &row, range, table.values.span, by: MatrixColumns(matrix), ending)
                 continue
             case .background(let color):
                 for x in range { row[x] += color * (1 - row[x].w) }
@@ -161,7 +173,7 @@ struct PointOperations {
             case .cube(let cube): mapColors(&row, range) { cube.color($0) }
             case .curves: preconditionFailure("withTables() has not been called")
             }
-            if clamps { Self.clamp(&row, range) }
+            if ending.limit != nil { Self.clamp(&row, range) }
         }
     }
 
@@ -171,7 +183,7 @@ struct PointOperations {
     private static func clamp(_ row: inout PixelRow, _ range: Range<Int>) {
         var pixels = row.mutableSpan
         for x in range {
-            unsafe pixels[unchecked: x] = pixels[unchecked: x].clampedToOne
+            unsafe pixels[unchecked: x] = pixels[unchecked: x].clamped(upTo: .one)
         }
     }
 
@@ -185,66 +197,44 @@ struct PointOperations {
         } else if isDeep {
             mapColors(&row, range) { CurveTable.deepEntries(values, at: $0) }
         } else {
-            mapColors(&row, range) {
-                let indices = CurveTable.indices($0.clampedToOne)
-                return unsafe SIMD4(
-                    values[unchecked: indices.red], values[unchecked: indices.green],
-                    values[unchecked: indices.blue], 1)
-            }
+            mapColors(&row, range) { unsafe CurveTable.entries(values, at: $0.clamped(upTo: .one)) }
         }
-        if let matrix { Self.multiply(&row, range, by: MatrixColumns(matrix), clamps: false) }
+        if let matrix { Self.multiply(&row, range, by: MatrixColumns(matrix), LoopEnding()) }
     }
 
     /// Maps opaque colours of 8 bits, which are in 0...1, by a table.
     private static func map(_ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>) {
         var pixels = row.mutableSpan
         for x in range {
-            let indices = CurveTable.indices(unsafe pixels[unchecked: x])
-            unsafe pixels[unchecked: x] = SIMD4(
-                values[unchecked: indices.red], values[unchecked: indices.green],
-                values[unchecked: indices.blue], 1)
+            unsafe pixels[unchecked: x] = CurveTable.entries(values, at: pixels[unchecked: x])
         }
     }
 
     /// Multiplies premultiplied colours; the offset is multiplied by alpha.
     private static func multiply(
-        _ row: inout PixelRow, _ range: Range<Int>, by matrix: MatrixColumns, clamps: Bool
+        _ row: inout PixelRow, _ range: Range<Int>, by matrix: MatrixColumns, _ ending: LoopEnding
     ) {
-        var pixels = row.mutableSpan
-        @inline(__always)
-        func product(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        @inline(always)
+        func product(_: Int, _ pixel: SIMD4<Float>) -> SIMD4<Float> {
             matrix.red * pixel.x + matrix.green * pixel.y
                 + (matrix.blue * pixel.z + matrix.offset * pixel.w)
         }
-        if clamps {
-            for x in range {
-                unsafe pixels[unchecked: x] = product(pixels[unchecked: x]).clampedToOne
-            }
-        } else {
-            for x in range { unsafe pixels[unchecked: x] = product(pixels[unchecked: x]) }
-        }
+        ending.forEach(&row, range, product)
     }
 
     /// Multiplies the entries of opaque colours of 8 bits, which are in 0...1, in a table.
     private static func multiply(
         _ row: inout PixelRow, _ range: Range<Int>, _ values: Span<Float>, by matrix: MatrixColumns,
-        clamps: Bool
+        _ ending: LoopEnding
     ) {
-        var pixels = row.mutableSpan
-        @inline(__always)
-        func product(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
+        @inline(always)
+        func product(_: Int, _ pixel: SIMD4<Float>) -> SIMD4<Float> {
             let indices = CurveTable.indices(pixel)
             return unsafe matrix.red * values[unchecked: indices.red]
                 + matrix.green * values[unchecked: indices.green]
                 + (matrix.blue * values[unchecked: indices.blue] + matrix.offset)
         }
-        if clamps {
-            for x in range {
-                unsafe pixels[unchecked: x] = product(pixels[unchecked: x]).clampedToOne
-            }
-        } else {
-            for x in range { unsafe pixels[unchecked: x] = product(pixels[unchecked: x]) }
-        }
+        ending.forEach(&row, range, product)
     }
 
     /// Maps straight colours; alpha is unchanged.
@@ -268,7 +258,57 @@ struct PointOperations {
     }
 }
 
+/// What follows a matrix in the loop that multiplies by it, for opaque colours of 8 bits.
+private struct LoopEnding {
+    /// 1 if colours are clamped, since a table follows that would be left otherwise.
+    ///
+    /// With a constant instead, the compiler merges clamping with what follows, into more instructions.
+    var limit: SIMD4<Float>?
+    /// The table that follows.
+    var table: CurveTable?
+
+    /// Replaces pixels by what `color` returns for their index and value, after the ending.
+    @inline(always)
+    func forEach(
+        _ row: inout PixelRow, _ range: Range<Int>, _ color: (Int, SIMD4<Float>) -> SIMD4<Float>
+    ) {
+        var pixels = row.mutableSpan
+        // A loop for each ending, so that none contains branches.
+        switch (table, limit) {
+        case (nil, nil):
+            for x in range { unsafe pixels[unchecked: x] = color(x, pixels[unchecked: x]) }
+        case (nil, let limit?):
+            for x in range {
+                unsafe pixels[unchecked: x] = color(x, pixels[unchecked: x]).clamped(upTo: limit)
+            }
+        case (let table?, nil):
+            let values = table.values.span
+            for x in range {
+                unsafe pixels[unchecked: x] = CurveTable.entries(
+                    values, at: color(x, pixels[unchecked: x]))
+            }
+        case (let table?, let limit?):
+            let values = table.values.span
+            for x in range {
+                unsafe pixels[unchecked: x] = CurveTable.entries(
+                    values, at: color(x, pixels[unchecked: x]).clamped(upTo: limit))
+            }
+        }
+    }
+}
+
 extension CurveTable {
+    /// Returns the entries at an opaque colour of 8 bits, which is in 0...1 and is not checked.
+    @unsafe @inline(__always)
+    fileprivate static func entries(
+        _ values: Span<Float>, at color: SIMD4<Float>
+    ) -> SIMD4<Float> {
+        let indices = indices(color)
+        return unsafe SIMD4(
+            values[unchecked: indices.red], values[unchecked: indices.green],
+            values[unchecked: indices.blue], 1)
+    }
+
     /// Returns the values at a colour; outside of the table, they are computed.
     fileprivate func values(at color: SIMD4<Float>) -> SIMD4<Float> {
         let color3 = SIMD3(color.x, color.y, color.z)
@@ -295,11 +335,10 @@ private struct MatrixColumns {
 struct ByteColumns {
     /// The multiples of the columns of the matrix: 256 each of red, green and blue.
     private let entries: [SIMD4<Float>]
-    /// Whether the results are clamped to 0...1.
-    private let clampsResult: Bool
+    private let ending: LoopEnding
 
-    fileprivate init(_ table: CurveTable?, _ matrix: ColorMatrix?, clampsResult: Bool) {
-        self.clampsResult = clampsResult
+    fileprivate init(_ table: CurveTable?, _ matrix: ColorMatrix?, _ ending: LoopEnding) {
+        self.ending = ending
         let matrix = matrix ?? ColorMatrix(scale: 1, offset: 0)
         let columns = MatrixColumns(matrix)
         let curve = (0...255).map { table?.value(ofByte: $0) ?? Float($0) / 255 }
@@ -314,20 +353,15 @@ struct ByteColumns {
         precondition(
             range.upperBound <= row.count && range.upperBound * 3 <= source.count
                 && entries.count == 768, "the row is too short")
-        var pixels = row.mutableSpan
-        @inline(__always)
-        func color(_ x: Int) -> SIMD4<Float> {
+        @inline(always)
+        func color(_ x: Int, _: SIMD4<Float>) -> SIMD4<Float> {
             let red = unsafe Int(source[unchecked: x &* 3])
             let green = unsafe Int(source[unchecked: x &* 3 &+ 1]) &+ 256
             let blue = unsafe Int(source[unchecked: x &* 3 &+ 2]) &+ 512
             return unsafe entries[unchecked: red] + entries[unchecked: green]
                 + entries[unchecked: blue]
         }
-        if clampsResult {
-            for x in range { unsafe pixels[unchecked: x] = color(x).clampedToOne }
-        } else {
-            for x in range { unsafe pixels[unchecked: x] = color(x) }
-        }
+        ending.forEach(&row, range, color)
     }
 }
 

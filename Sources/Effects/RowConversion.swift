@@ -6,6 +6,10 @@ package import Pixels
 package struct RowConversion {
     let format: PixelFormat
     let width: Int
+    /// The value of the largest integer sample.
+    ///
+    /// With a constant instead, the compiler merges clamping with what follows, into more instructions.
+    private var limit = SIMD4<Float>.one
 
     /// - Parameters:
     ///   - format: a format with one plane, except those with packed samples.
@@ -133,17 +137,17 @@ package struct RowConversion {
             // The fourth byte belongs to the next pixel, which overwrites it.
             for x in 0..<width - 1 {
                 unsafe result.storeBytes(
-                    of: Self.opaqueBytes(pixels[unchecked: x]), toByteOffset: x &* 3,
+                    of: opaqueBytes(pixels[unchecked: x]), toByteOffset: x &* 3,
                     as: SIMD4<UInt8>.self)
             }
-            let last = Self.opaqueBytes(pixels[width - 1])
+            let last = opaqueBytes(pixels[width - 1])
             for channel in 0..<3 { unsafe result[width * 3 - 3 + channel] = last[channel] }
         }
     }
 
     @inline(__always)
-    private static func opaqueBytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
-        SIMD4(truncatingIfNeeded: (pixel.clampedToOne * 255).nearestIntegers)
+    private func opaqueBytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
+        SIMD4(truncatingIfNeeded: (pixel.clamped(upTo: limit) * 255).nearestIntegers)
     }
 
     private func packDeep(_ pixels: Span<SIMD4<Float>>, _ result: inout MutableSpan<UInt8>) {
@@ -182,11 +186,11 @@ extension PixelBuffer {
 }
 
 extension SIMD4<Float> {
-    /// The components, at least 0 and at most 1; 0 for NaN.
+    /// Returns the components, at least 0 and at most `limit`; 0 for NaN.
     @inline(__always)
-    var clampedToOne: SIMD4<Float> {
+    func clamped(upTo limit: SIMD4<Float>) -> SIMD4<Float> {
         let positive = SIMD4.zero.replacing(with: self, where: self .> 0)
-        return positive.replacing(with: 1, where: positive .> 1)
+        return positive.replacing(with: limit, where: positive .> limit)
     }
 
     /// Returns the components, at least 0 and at most `upperBound`.
