@@ -68,16 +68,17 @@ public struct Extension: Hashable, Sendable {
             let source =
                 isAligned && image.format == .yCbCr420
                 ? image : image.converted(to: image.format.withIntegerSamples)
-            guard let background = blurredCover(of: source, box, isCancelled) else { return nil }
-            return source.format.hasAlpha
-                ? Effect.overlay(
-                    Overlay(source, identity: "", placement: .origin(x: left, y: top))
-                ).applied(to: background, isCancelled: isCancelled)
-                : background.with(source, at: (x: left, y: top))
+            guard let cover = blurredCover(of: source, box, isCancelled) else { return nil }
+            guard source.format.hasAlpha else {
+                return source.placed(at: (x: left, y: top), in: box, cover)
+            }
+            return Effect.overlay(
+                Overlay(source, identity: "", placement: .origin(x: left, y: top))
+            ).applied(to: cover.enlarged(to: box, PixelRect(box)), isCancelled: isCancelled)
         }
     }
 
-    /// Returns the image enlarged to cover a box, blurred at an eighth of the size.
+    /// Returns the image that covers a box, blurred, at an eighth of the size.
     private func blurredCover(
         of image: PixelBuffer, _ box: PixelSize, _ isCancelled: () -> Bool
     ) -> PixelBuffer? {
@@ -89,19 +90,40 @@ public struct Extension: Hashable, Sendable {
         let copy = image.resized(geometry.region, to: geometry.size, kernel: .triangle)
         return Effect.blur(sigma: max(sigma, 1)).applied(
             to: copy.convertedFromYCbCr(), isCancelled: isCancelled
-        ).map {
-            $0.converted(to: image.format).resized(
-                SampleRegion($0.size), to: box, kernel: .catmullRom)
-        }
+        ).map { $0.converted(to: image.format) }
     }
 }
 
 extension PixelBuffer {
-    /// Returns the image with a part replaced by an opaque image of the same format, at a sample of each
-    /// plane.
-    fileprivate func with(_ part: PixelBuffer, at place: (x: Int, y: Int)) -> PixelBuffer {
-        var result = MutablePixelBuffer(self)
-        result.copy(part, to: place)
+    /// Returns a part of the image after it was enlarged to a box.
+    fileprivate func enlarged(to box: PixelSize, _ part: PixelRect) -> PixelBuffer {
+        let region = SampleRegion(
+            x: Double(part.x), y: Double(part.y), width: Double(part.width),
+            height: Double(part.height)
+        ).scaled(
+            horizontally: Double(size.width) / Double(box.width),
+            vertically: Double(size.height) / Double(box.height))
+        return resized(region, to: part.size, kernel: .catmullRom)
+    }
+
+    /// Returns the opaque image in a box, beside it the parts of an image that is enlarged to the box.
+    fileprivate func placed(
+        at place: (x: Int, y: Int), in box: PixelSize, _ cover: PixelBuffer
+    ) -> PixelBuffer {
+        var result = MutablePixelBuffer(size: box, format: format, colorProfile: colorProfile)
+        // At a sample of each plane.
+        let right = (place.x + size.width) / 2 * 2
+        let bottom = (place.y + size.height) / 2 * 2
+        let height = bottom - place.y
+        for part in [
+            PixelRect(x: 0, y: 0, width: box.width, height: place.y),
+            PixelRect(x: 0, y: place.y, width: place.x, height: height),
+            PixelRect(x: right, y: place.y, width: box.width - right, height: height),
+            PixelRect(x: 0, y: bottom, width: box.width, height: box.height - bottom),
+        ] where !part.isEmpty {
+            result.copy(cover.enlarged(to: box, part), to: (x: part.x, y: part.y))
+        }
+        result.copy(self, to: place)
         return result.finish()
     }
 }

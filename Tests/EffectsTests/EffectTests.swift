@@ -290,6 +290,19 @@ import Testing
         #expect(made.cut(place).packedBytes == image.packedBytes)
     }
 
+    @Test("fills the box around an opaque image as around one with alpha")
+    func extendAround() throws {
+        let image = TestImage.photograph(PixelSize(width: 61, height: 43))
+        for (x, y) in [(0.5, 0.5), (0, 1), (1, 0.3)] {
+            let box = PixelSize(width: 99, height: 120)
+            let effect = Effect.extend(Extension(to: box, x: x, y: y, fill: .blurredImage))
+            let made = try #require(effect.applied(to: image))
+            let wanted = try #require(effect.applied(to: image.converted(to: .rgba8)))
+            let comparison = PixelComparison(made.asRGBA, wanted)
+            #expect(comparison.maximumDifference <= 1, "\(x), \(y): \(comparison)")
+        }
+    }
+
     @Test("trims borders of the colour of the corner, or of another one")
     func trim() throws {
         let image = TestImage.make(PixelSize(width: 8, height: 6), .rgb8) { x, y, _ in
