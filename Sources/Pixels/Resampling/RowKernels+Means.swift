@@ -42,18 +42,41 @@ extension RowKernels {
         _ sums: UnsafeRawPointer, _ width: Int, _ blockWidth: Int, _ rows: Int,
         _ result: UnsafeMutableRawPointer
     ) {
-        var (column, offset) = (0, 0)
-        while column < width {
-            let end = min(column &+ blockWidth, width)
-            let scale = 1 / Float((end &- column) &* rows)
+        // Constants, because vectors cost more than they save on so few columns.
+        switch blockWidth {
+        case 2: unsafe writeBlocks(sums, width, 2, rows, result)
+        case 3: unsafe writeBlocks(sums, width, 3, rows, result)
+        case 4: unsafe writeBlocks(sums, width, 4, rows, result)
+        default: unsafe writeBlocks(sums, width, blockWidth, rows, result)
+        }
+    }
+
+    @inline(always)
+    private static func writeBlocks(
+        _ sums: UnsafeRawPointer, _ width: Int, _ blockWidth: Int, _ rows: Int,
+        _ result: UnsafeMutableRawPointer
+    ) {
+        @inline(always)
+        func mean(_ columns: Range<Int>, _ scale: Float) -> Float {
             var total: Int32 = 0
-            while column < end {
+            for column in columns {
                 total &+= unsafe Int32(sums.load(fromByteOffset: column &* 2, as: UInt16.self))
-                column &+= 1
             }
-            unsafe result.storeBytes(of: Float(total) * scale, toByteOffset: offset, as: Float.self)
+            return Float(total) * scale
+        }
+        let scale = 1 / Float(blockWidth &* rows)
+        var (column, offset) = (0, 0)
+        while column &+ blockWidth <= width {
+            let end = column &+ blockWidth
+            unsafe result.storeBytes(
+                of: mean(Range(uncheckedBounds: (column, end)), scale), toByteOffset: offset,
+                as: Float.self)
+            column = end
             offset &+= 4
         }
+        guard column < width else { return }
+        let last = mean(column..<width, 1 / Float((width &- column) &* rows))
+        unsafe result.storeBytes(of: last, toByteOffset: offset, as: Float.self)
     }
 
     /// Reads and writes pixels as 4 samples: the excess belongs to the next pixel, which overwrites
