@@ -63,7 +63,7 @@ struct ListingRoute: Route {
                 ? .init(name: contents.folders, images: contents.imageCounts) : nil,
             total: total, offset: offset, next: end < total ? end : nil,
             revision: contents.revision, images: try await columns(contents, start..<end, stored))
-        return .json(page, headers: headers)
+        return .ok(page.json, headers.with(.contentType, "application/json"))
     }
 
     private func columns(
@@ -99,19 +99,14 @@ struct ListingRoute: Route {
 }
 
 /// One page of a folder, in columns, with the sizes that a client needs for its layout.
-private struct ListingPage: Encodable {
-    struct Folders: Encodable {
+private struct ListingPage {
+    struct Folders {
         let name: [String]
         /// The number of images directly inside each folder, by file name extension.
         let images: [Int]
-
-        private enum CodingKeys: String, CodingKey {
-            case name
-            case images = "pictures"
-        }
     }
 
-    struct Images: Encodable {
+    struct Images {
         var name: [String] = []
         /// The upright width in pixels; 0 for an unreadable image.
         var width: [Int] = []
@@ -140,21 +135,53 @@ private struct ListingPage: Encodable {
     let revision: String
     let images: Images
 
-    private enum Key: String, CodingKey {
-        case folder, ladder, folders, total, offset, next, revision
-        case images = "pictures"
+    /// The page with sorted keys; `next` is `null` on the last page.
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("folder")
+            writer.value(folder)
+            if let folders {
+                writer.key("folders")
+                writer.object { writer in
+                    writer.key("name")
+                    writer.values(folders.name)
+                    writer.key("pictures")
+                    writer.values(folders.images)
+                }
+            }
+            writer.key("ladder")
+            writer.values(ladder)
+            writer.key("next")
+            writer.value(next)
+            writer.key("offset")
+            writer.value(offset)
+            writer.key("pictures")
+            write(images, to: &writer)
+            writer.key("revision")
+            writer.value(revision)
+            writer.key("total")
+            writer.value(total)
+        }
+        return writer.bytes
     }
 
-    /// Encodes `next` as `null` on the last page, which the synthesized method would omit.
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Key.self)
-        try object.encode(folder, forKey: .folder)
-        try object.encode(ladder, forKey: .ladder)
-        try object.encodeIfPresent(folders, forKey: .folders)
-        try object.encode(total, forKey: .total)
-        try object.encode(offset, forKey: .offset)
-        try object.encode(next, forKey: .next)
-        try object.encode(revision, forKey: .revision)
-        try object.encode(images, forKey: .images)
+    private func write(_ images: Images, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("error")
+            writer.values(images.error)
+            writer.key("height")
+            writer.values(images.height)
+            writer.key("modified")
+            writer.values(images.modified)
+            writer.key("name")
+            writer.values(images.name)
+            writer.key("placeholder")
+            writer.values(images.placeholder)
+            writer.key("version")
+            writer.values(images.version)
+            writer.key("width")
+            writer.values(images.width)
+        }
     }
 }
