@@ -148,7 +148,7 @@ class BrowsingChecks(GalleryChecks):
         gallery = self.open(width=360, height=740, scale=3, is_mobile=True, has_touch=True)
         page = gallery.page
         self.check_tiles(gallery, "phone: each tile has its image at the step of the ladder")
-        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        overflow = page.evaluate("document.documentElement.scrollWidth") - page.viewport_size["width"]
         self.check("phone: no element is wider than the screen", overflow <= 0, f"{overflow} px")
         self.screenshot(gallery, "gallery-phone.png")
         positions = [t["position"] for t in gallery.tiles() if not t["failed"] and t["top"] > 60]

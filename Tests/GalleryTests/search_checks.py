@@ -127,7 +127,7 @@ class SearchChecks(GalleryChecks):
         )
         page = gallery.page
         gallery.tiles()
-        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        overflow = page.evaluate("document.documentElement.scrollWidth") - page.viewport_size["width"]
         self.check("phone: the bar of the library fits the screen", overflow <= 0, f"{overflow} px")
         page.tap(FIELD)
         width = page.locator(FIELD).bounding_box()["width"]
