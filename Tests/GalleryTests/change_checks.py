@@ -76,6 +76,8 @@ class ChangeChecks(GalleryChecks):
             page.route("**/-/library/status*", lambda route: route.fulfill(body=status))
             page.goto(f"{server.url}/#all")
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 3")
+            # The whole timeline, which is shown after the newest images, would request the image again.
+            page.wait_for_selector("#summary:not(:empty)")
             library.exchange(path, other)
             held.pop().continue_()
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 4")

@@ -32,9 +32,10 @@ VISIBLE_TILES = """() => [...document.querySelectorAll(".tile")].flatMap((tile) 
   }];
 })"""
 
+# The number of images is shown with the whole timeline, after the newest images.
 VISIBLE_TILES_ARE_DONE = f"""() => {{
   const tiles = ({VISIBLE_TILES})();
-  return tiles.length > 0
+  return tiles.length > 0 && document.querySelector("#summary").textContent !== ""
     && tiles.every((tile) => tile.failed || (tile.loaded && tile.naturalWidth > 0));
 }}"""
 

@@ -171,7 +171,7 @@ class Library:
             "favourite": marked,
             "rating": rated,
         }
-        return {"generation": self.generation, "pictures": pictures}
+        return {"ladder": LADDER, "generation": self.generation, "pictures": pictures}
 
     def dates_between(self, first, last):
         return [date for date in self.days if first >= date >= last]

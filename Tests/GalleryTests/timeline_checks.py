@@ -25,6 +25,7 @@ class TimelineChecks(GalleryChecks):
     def test_timeline(self):
         with start_synthetic_server(count=COUNT) as server:
             self.check_views(server)
+            self.check_newest(server)
             self.check_days(server)
             self.check_requests(server)
             self.check_scrubber(server)
@@ -51,6 +52,25 @@ class TimelineChecks(GalleryChecks):
         current = page.inner_text("#views [aria-current]")
         self.check("timeline: Back returns to it", current == "All photos", current)
         self.check_quiet(gallery, "views of the library")
+        gallery.close()
+
+    def check_newest(self, server):
+        gallery = GalleryPage(self.browser, server)
+        held = []
+        gallery.page.route("**/library/timeline?*", lambda route: held.append(route))
+        gallery.page.goto(f"{server}/#all")
+        gallery.wait("document.querySelectorAll('.tile.loaded').length > 0")
+        while not held:
+            gallery.next_frame()
+        newest = gallery.visible_tiles()
+        for route in held:
+            route.continue_()
+        tiles = gallery.tiles()
+        place = lambda tile: [tile[key] for key in ("name", "left", "top", "width", "height")]
+        self.check(
+            "timeline: the newest images are shown before it has arrived, at their places",
+            newest and [place(tile) for tile in newest] == [place(tile) for tile in tiles], len(newest))
+        self.check_quiet(gallery, "newest images")
         gallery.close()
 
     def check_days(self, server):

@@ -150,7 +150,7 @@ struct LibraryRoute: Route {
         let facts = try await pipeline.storedFacts(for: images.map(\.identity))
         return Self.json(
             ImagesPage(
-                generation: generation,
+                ladder: ListingRoute.ladder(atMost: maximumSide), generation: generation,
                 pictures: ImageColumns(images) { facts[$0.identity]?.placeholder?.base64 }))
     }
 
@@ -249,6 +249,7 @@ private struct TimelinePage: Encodable {
 }
 
 private struct ImagesPage: Encodable {
+    let ladder: [Int]
     let generation: String
     let pictures: ImageColumns
 }

@@ -14,25 +14,27 @@ export const firstStatus = handled(fetchStatus());
 
 let begun = null;
 const { isTimeline, query: firstQuery } = parseHash(location.hash);
-if (isTimeline) begun = { query: firstQuery, answers: handled(request(firstQuery, firstStatus)) };
+if (isTimeline) begun = { query: firstQuery, requests: request(firstQuery, firstStatus) };
 
 /**
  * Fetches what the timeline or a search shows first.
  *
- * @returns {Promise<[object, object | null, object | null]>} of `fetchTimeline`, `fetchStatus`, and
- *   `fetchImages` for the newest images, null after an error
+ * @returns {{isFirst: boolean, newest: Promise<object | null>, answers: Promise<[object, object | null]>}}
+ *   whether it is the first view of the page, `fetchImages` for the newest images, null after an error, and
+ *   `fetchTimeline` and `fetchStatus`
  */
 export function fetchFirstView(query, signal) {
-  const answers = begun?.query === query ? begun.answers : request(query, fetchStatus(signal), signal);
+  const isFirst = begun?.query === query;
+  const requests = isFirst ? begun.requests : request(query, fetchStatus(signal), signal);
   begun = null;
-  return answers;
+  return { isFirst, ...requests };
 }
 
 function request(query, status, signal) {
   const range = { first: null, last: null, offset: 0, limit: NEWEST };
   // They are requested again where they are needed.
   const newest = fetchImages(query, range, signal).catch(() => null);
-  return Promise.all([fetchTimeline(query, { signal }), status, newest]);
+  return { newest, answers: handled(Promise.all([fetchTimeline(query, { signal }), status])) };
 }
 
 /** Returns a promise whose error is no event of the page before it is awaited. */

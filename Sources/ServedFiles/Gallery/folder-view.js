@@ -99,6 +99,6 @@ export class FolderView {
     });
     this.#path.replaceChildren(...items);
     // In a narrow window the end of the path is the most relevant part.
-    this.#path.scrollLeft = this.#path.scrollWidth;
+    if (folder !== "") this.#path.scrollLeft = this.#path.scrollWidth;
   }
 }

@@ -208,7 +208,8 @@ class Gallery {
     this.#controls?.marks.settle(visit.listing.requested ?? -Infinity);
     this.#grid.show(visit.listing);
     this.#slideshow.replace(visit.listing);
-    this.#scrubber.show(visit.sections, visit.listing.total);
+    // The scrubber covers all images.
+    if (visit.listing.isWhole !== false) this.#scrubber.show(visit.sections, visit.listing.total);
     this.#scrollToGoal();
     this.#showImage();
   }

@@ -65,10 +65,11 @@ export class Scrubber {
   }
 
   #laidOut() {
+    if (this.#sections === null) return;
     // Read here because reading during scrolling would cause a second layout per frame.
     this.#range = document.documentElement.scrollHeight - innerHeight;
     // A page of at most one and a half screens needs no scrubber.
-    const isNeeded = this.#sections !== null && this.#total > 0 && this.#range >= innerHeight / 2;
+    const isNeeded = this.#total > 0 && this.#range >= innerHeight / 2;
     this.#element.hidden = !isNeeded;
     if (this.#element.hidden) return;
     this.#travel = this.#element.clientHeight - this.#handle.offsetHeight;

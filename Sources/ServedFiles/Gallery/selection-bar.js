@@ -26,6 +26,7 @@ export class SelectionBar {
   #parts;
   #rating;
   #timer = 0;
+  #offersSidecars = false;
 
   /** @param {HTMLElement} bar a toolbar */
   constructor(bar, selection, marks) {
@@ -36,9 +37,7 @@ export class SelectionBar {
       "note"];
     this.#parts = Object.fromEntries(
       names.map((name) => [name, bar.querySelector(`[data-part="${name}"]`)]));
-    const { size, download, favourite, copy, clear } = this.#parts;
-    size.append(new Option(t("originals"), ""), ...SIZES.map((side) =>
-      new Option(t("upTo", { number: number(side) }), `${side}x${side}`)));
+    const { download, favourite, copy, clear } = this.#parts;
     download.addEventListener("click", () => this.#download());
     favourite.addEventListener("click", () => this.mark((images) => marks.toggleFavourites(images)));
     this.#rating = new RatingControl(this.#parts.rating);
@@ -52,19 +51,26 @@ export class SelectionBar {
 
   /** Offers what only clients that may mark images can do. */
   allowMarks() {
-    this.#parts.size.append(new Option(t("sidecars"), SIDECARS));
+    this.#offersSidecars = true;
   }
 
   /** Shows the current selection. */
   show() {
     const { size } = this.#selection;
     this.#showBar();
+    if (size === 0) return;
+    if (this.#parts.size.options.length === 0) this.#offerSizes();
     const count = t("selected", { number: number(size) });
     if (this.#parts.count.textContent !== count) this.#parts.count.textContent = count;
     const { images } = this.#selection;
-    this.#parts.favourite.ariaPressed =
-      size > 0 && images.every((image) => this.#marks.isFavourite(image));
+    this.#parts.favourite.ariaPressed = images.every((image) => this.#marks.isFavourite(image));
     this.#rating.show(this.#marks.commonRating(images));
+  }
+
+  #offerSizes() {
+    const sizes = SIZES.map((side) => new Option(t("upTo", { number: number(side) }), `${side}x${side}`));
+    this.#parts.size.append(new Option(t("originals"), ""), ...sizes);
+    if (this.#offersSidecars) this.#parts.size.append(new Option(t("sidecars"), SIDECARS));
   }
 
   async #download() {

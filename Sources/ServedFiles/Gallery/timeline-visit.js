@@ -7,6 +7,9 @@ import { TimelineSections } from "./sections.js";
 import { allTitle } from "./timeline-view.js";
 import { Timeline } from "./timeline.js";
 
+/** Milliseconds for which the timeline waits for the first images. */
+const LONGEST_WAIT = 300;
+
 /** Shows the timeline or a search, and fetches its changes. */
 export class TimelineVisit {
   /** Whether the previous view stays until this one has arrived, as while the user types. */
@@ -14,6 +17,7 @@ export class TimelineVisit {
   listing = null;
   #parts;
   #query;
+  #image;
   #controller = new AbortController();
   #isChecking = false;
   #isReading = false;
@@ -23,9 +27,10 @@ export class TimelineVisit {
    *   which is called with this visit after a change
    * @param {object | null} previous the visit before this one
    */
-  constructor(parts, { query }, previous) {
+  constructor(parts, { query, image }, previous) {
     this.#parts = parts;
     this.#query = query;
+    this.#image = image;
     this.view = timelineHash(query);
     this.replacesLater = previous instanceof TimelineVisit;
   }
@@ -61,7 +66,10 @@ export class TimelineVisit {
     this.#isChecking = true;
     try {
       await connection.persist(async () => {
-        const [answer, status, newest] = await fetchFirstView(this.#query, signal);
+        const { isFirst, ...requests } = fetchFirstView(this.#query, signal);
+        const newest = await requests.newest;
+        if (isFirst && this.#image === null) await this.#showNewest(newest);
+        const [answer, status] = await requests.answers;
         signal.throwIfAborted();
         this.#showProgress(status);
         const timeline = Timeline.from(answer, this.#query);
@@ -71,6 +79,7 @@ export class TimelineVisit {
       loader.resume();
     } catch (error) {
       if (signal.aborted) return;
+      this.listing = null;
       show(this);
       timelineView.showFailure(error);
     }
@@ -122,6 +131,16 @@ export class TimelineVisit {
     this.#isChecking = false;
   }
 
+  /** Shows the newest images before all others, whose layout takes longer, and waits for them. */
+  async #showNewest(newest) {
+    const { signal } = this.#controller;
+    if (signal.aborted || newest === null || newest.pictures.name.length === 0) return;
+    const { grid, show } = this.#parts;
+    this.listing = Timeline.ofNewest(newest, this.#query);
+    show(this);
+    await grid.untilShown(LONGEST_WAIT);
+  }
+
   #showProgress(status) {
     const wasReading = this.#isReading;
     this.#isReading = status?.state === "reading";
@@ -147,12 +166,12 @@ export class TimelineVisit {
     const visible = this.listing.dates(...this.#parts.grid.near);
     await next.loadDays(visible);
     this.#controller.signal.throwIfAborted();
-    this.listing.end();
     this.#show(next);
   }
 
   #show(listing) {
     const { timelineView, show, grid } = this.#parts;
+    if (listing !== this.listing) this.listing?.end();
     this.listing = listing;
     listing.onDetails = (images) => {
       if (grid.listing !== listing) return;

@@ -35,6 +35,19 @@ export class Timeline {
     return new Timeline(query, answer, days, codes, new Map());
   }
 
+  /** @param {object} newest of `fetchImages`: the newest images, as if there were no others */
+  static ofNewest(newest, query) {
+    const { taken, width, height } = newest.pictures;
+    const counts = new Map();
+    for (const date of taken.map((time) => time.slice(0, 10))) counts.set(date, (counts.get(date) ?? 0) + 1);
+    const days = new TimelineDays({ date: [...counts.keys()], count: [...counts.values()] });
+    const codes = Uint8Array.from(width, (pixels, i) => aspectCode(pixels, height[i]));
+    const timeline = new Timeline(query, newest, days, codes, new Map());
+    timeline.isWhole = false;
+    timeline.keepNewest(newest.pictures);
+    return timeline;
+  }
+
   constructor(query, answer, days, codes, blocks) {
     this.query = query;
     /** The sizes of renditions. */
@@ -43,6 +56,8 @@ export class Timeline {
     /** The time at which it was requested; its images have the marks of that time. */
     this.requested = answer.requested;
     this.isCut = answer.isCut === true;
+    /** Whether it contains the days of all images. */
+    this.isWhole = true;
     this.view = timelineHash(query);
     this.#days = days;
     this.#codes = codes;
@@ -188,6 +203,12 @@ export class Timeline {
     }
     return Promise.all(ranges.map(({ start, end }) => this.load(start, end)));
   }
+}
+
+/** Returns the code of `ASPECTS` for a size in pixels, as the server does. */
+function aspectCode(width, height) {
+  if (width === 0 || height === 0) return 0;
+  return Math.max(1, Math.min(255, 128 + Math.round(Math.log2(width / height) * 32)));
 }
 
 function bytes(base64) {

@@ -114,6 +114,7 @@ export class VirtualGrid {
 
   /** Removes all images until the next listing arrives. */
   clear() {
+    if (this.listing === null) return;
     for (const tile of this.#tiles.values()) tile.remove();
     this.#tiles.clear();
     this.headings.clear();
@@ -167,6 +168,19 @@ export class VirtualGrid {
       tile.fill(this.listing, this.layout, this.#pace.current);
       this.onTile(tile);
     }
+  }
+
+  /** Waits until all visible images are on the screen, for some milliseconds at most. */
+  async untilShown(longest) {
+    const end = performance.now() + longest;
+    const view = this.#view();
+    const isMissing = ([index, tile]) =>
+      tile.shown === null && !tile.hasFailed && this.#isVisible(index, view);
+    while ([...this.#tiles].some(isMissing) && performance.now() < end) {
+      await new Promise(requestAnimationFrame);
+    }
+    // After the frame.
+    await new Promise((done) => setTimeout(done));
   }
 
   /** The tab stop among the images. */
@@ -315,7 +329,8 @@ export class VirtualGrid {
     }
     for (const element of this.#blank.splice(0)) element.remove();
     this.#keepActive(view);
-    this.#showHeadings();
+    // With the others, since the first formatted date takes time in which images could be shown.
+    if (this.listing.isWhole !== false) this.#showHeadings();
   }
 
   /** Requests the properties of the images near the window, unless they would leave it before. */
@@ -407,10 +422,14 @@ export class VirtualGrid {
     const centre = this.layout.y[index] + this.layout.h[index] / 2 - view.top - view.height / 2;
     const across = this.layout.x[index] + this.layout.w[index] / 2 - this.#width / 2;
     const distance = Math.abs(centre) + Math.abs(across) / 1000;
-    const isVisible = Math.abs(centre) < (view.height + this.layout.h[index]) / 2;
-    if (isVisible) return distance;
+    if (this.#isVisible(index, view)) return distance;
     const isBehind = centre * this.#pace.direction < 0;
     return OFF_SCREEN + (isBehind ? 2 * distance : distance);
+  }
+
+  #isVisible(index, view) {
+    const top = this.layout.y[index];
+    return top < view.top + view.height && top + this.layout.h[index] > view.top;
   }
 
   /** Moves the list and its tiles to the base of proportional scrolling. */
