@@ -77,7 +77,7 @@ class ChangeChecks(GalleryChecks):
             page.goto(f"{server.url}/#all")
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 3")
             # The whole timeline, which is shown after the newest images, would request the image again.
-            page.wait_for_selector("#summary:not(:empty)")
+            page.wait_for_selector(".day")
             library.exchange(path, other)
             held.pop().continue_()
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 4")

@@ -32,10 +32,11 @@ VISIBLE_TILES = """() => [...document.querySelectorAll(".tile")].flatMap((tile) 
   }];
 })"""
 
-# The number of images is shown with the whole timeline, after the newest images.
+# The days are shown with the whole timeline, after the newest images.
 VISIBLE_TILES_ARE_DONE = f"""() => {{
   const tiles = ({VISIBLE_TILES})();
-  return tiles.length > 0 && document.querySelector("#summary").textContent !== ""
+  const isWhole = document.querySelector(".in-timeline") === null || document.querySelector(".day") !== null;
+  return tiles.length > 0 && isWhole
     && tiles.every((tile) => tile.failed || (tile.loaded && tile.naturalWidth > 0));
 }}"""
 

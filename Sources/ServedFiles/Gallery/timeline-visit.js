@@ -134,7 +134,8 @@ export class TimelineVisit {
   /** Shows the newest images before all others, whose layout takes longer, and waits for them. */
   async #showNewest(newest) {
     const { signal } = this.#controller;
-    if (signal.aborted || newest === null || newest.pictures.name.length === 0) return;
+    // A hidden page draws no frames.
+    if (signal.aborted || document.hidden || newest === null || newest.pictures.name.length === 0) return;
     const { grid, show } = this.#parts;
     this.listing = Timeline.ofNewest(newest, this.#query);
     show(this);
