@@ -2,6 +2,7 @@
 """Files that are added, changed, moved and removed while the page is open."""
 
 import json
+import re
 import time
 import urllib.request
 from urllib.parse import quote, unquote, urlsplit
@@ -70,8 +71,8 @@ class ChangeChecks(GalleryChecks):
             status = self.complete_status(server.url)
             gallery = GalleryPage(self.browser, server.url)
             page = gallery.page
-            held, name = [], quote(path.split("/")[-1])
-            page.route(lambda url: name in url, lambda route: held.append(route))
+            held, first = [], re.compile(re.escape(quote(path.split("/")[-1])))
+            page.route(first, lambda route: held.append(route))
             # The page does not know of the exchange.
             page.route("**/-/library/status*", lambda route: route.fulfill(body=status))
             page.goto(f"{server.url}/#all")
@@ -79,6 +80,8 @@ class ChangeChecks(GalleryChecks):
             # The whole timeline, which is shown after the newest images, would request the image again.
             page.wait_for_selector(".day")
             library.exchange(path, other)
+            # Later requests are not held.
+            page.unroute(first)
             held.pop().continue_()
             gallery.wait("() => document.querySelectorAll('.tile.loaded').length === 4")
             page.unroute_all()

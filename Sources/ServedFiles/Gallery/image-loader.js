@@ -141,7 +141,7 @@ export class ImageLoader {
     try {
       const response = await fetch(load.url, { signal: load.controller.signal });
       if (!response.ok) throw await refusal(response);
-      this.#finish(load, await response.blob(), isProvisional(response));
+      this.#finish(load, await response.blob(), response.headers);
     } catch (error) {
       // Aborted loads are removed; a later request starts a new load.
       if (this.#loads.get(load.url) === load) this.#fail(load, error);
@@ -151,13 +151,15 @@ export class ImageLoader {
     }
   }
 
-  #finish(load, blob, isProvisional) {
+  #finish(load, blob, headers) {
     if (this.#loads.get(load.url) !== load) return;
+    const isProvisional = /\bno-cache\b/.test(headers.get("Cache-Control") ?? "");
+    const isOutdated = isProvisional && !headers.has("X-Image-Warning");
     this.#loads.delete(load.url);
     this.#counts.fetched += 1;
     if (!isProvisional) this.#cache.store(load.url, blob);
     for (const request of load.requests) {
-      request.isProvisional = isProvisional;
+      Object.assign(request, { isProvisional, isOutdated });
       request.objectURL = isProvisional ? URL.createObjectURL(blob) : this.#cache.acquire(load.url);
       request.onLoad(request.objectURL);
     }
@@ -186,14 +188,6 @@ export class ImageLoader {
   }
 }
 
-/**
- * Whether a URL may have another image later: the file is not of its version, such as after a change that the
- * page does not know yet, or is damaged. The image is shown but not kept.
- */
-function isProvisional(response) {
-  return /\bno-cache\b/.test(response.headers.get("Cache-Control") ?? "");
-}
-
 /** A request of one view for one image. */
 class ImageRequest {
   #loader;
@@ -207,8 +201,10 @@ class ImageRequest {
     /** The object URL of the loaded image, or null. */
     this.objectURL = null;
     this.wasInMemory = false;
-    /** Whether the URL may have another image later. */
+    /** Whether the image is shown but not kept: its file is damaged, or not of the version of the URL. */
     this.isProvisional = false;
+    /** Whether the file is not of the version of the URL, as after a change that the page does not know yet. */
+    this.isOutdated = false;
   }
 
   /** Whether the image is loading. */

@@ -30,6 +30,8 @@ export class Tile {
   #pending = new Set();
   // Whether the image is to be requested again, because it was not that of the listing before.
   #isDoubtful = false;
+  #repeats = 0;
+  #timer = 0;
   #check = null;
 
   constructor(listing, index, loader, painter) {
@@ -158,6 +160,7 @@ export class Tile {
 
   /** Releases the requests of the tile. */
   remove() {
+    clearTimeout(this.#timer);
     for (const request of this.#pending) request.release();
     this.#shown?.release();
     this.#painter.clear(this.link);
@@ -185,6 +188,17 @@ export class Tile {
     request.step = step;
     this.#pending.add(request);
     if (request.objectURL !== null) this.#show(request, { isInstant: true });
+  }
+
+  // No other listing arrives if the file has its former version again before the server notices the change.
+  #repeatLater() {
+    const seconds = 2 ** Math.min(this.#repeats, 4);
+    this.#repeats += 1;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#isDoubtful = this.#shown?.isOutdated === true;
+      this.load(Pace.RESTING);
+    }, seconds * 1000);
   }
 
   #drop(request) {
@@ -215,6 +229,7 @@ export class Tile {
     this.#shown?.release();
     this.#shown = request;
     this.#isDoubtful = false;
+    if (request.isOutdated) this.#repeatLater();
     for (const other of this.#pending) {
       if (other !== request && other.step <= request.step) this.#drop(other);
     }
