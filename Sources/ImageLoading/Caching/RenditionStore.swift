@@ -101,7 +101,7 @@ public final class RenditionStore: RenditionStoring {
     /// The version of the tables and of the results of requests; entity tags contain it.
     ///
     /// It increases whenever the same request would make another image.
-    public static let version = 9
+    public static let version = 10
 
     /// The tables: `rendition` has one row of facts for each rendition, `content` its bytes, so that
     /// recording a use writes little.

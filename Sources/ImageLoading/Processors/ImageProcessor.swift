@@ -11,10 +11,10 @@ public protocol ImageProcessor: Sendable {
     /// The name of the operation with all of its settings, such as `corners(12)`.
     var identity: String { get }
 
-    /// Whether ``process(_:_:)`` changes an image in `PixelFormat/yCbCr420` in its planes; `false`
-    /// unless implemented.
+    /// Whether ``process(_:_:)`` takes images in `PixelFormat/yCbCr420` and makes opaque ones of them;
+    /// `false` unless implemented.
     ///
-    /// A JPEG rendition then needs no conversion to RGB and back.
+    /// An image that becomes a JPEG rendition is then decoded with the chroma that the JPEG keeps.
     var acceptsYCbCr: Bool { get }
 
     /// Returns the changed image; called on a thread of the pipeline.

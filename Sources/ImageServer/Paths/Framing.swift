@@ -22,6 +22,12 @@ struct Framing: ImageProcessor {
             + "\(background.map { "\($0)" } ?? ""),\(watermark?.identity ?? ""))"
     }
 
+    /// Whether the result is opaque, so that it becomes a JPEG with chroma at half resolution.
+    var acceptsYCbCr: Bool {
+        if let background, background.alpha >= 1 { return true }
+        return options.margins == nil && options.extending?.isBlurred != false
+    }
+
     func process(
         _ image: PixelBuffer, _ cancellation: CancellationFlag
     ) throws(CodecError) -> PixelBuffer {
