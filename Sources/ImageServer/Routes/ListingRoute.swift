@@ -139,49 +139,28 @@ private struct ListingPage {
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("folder")
-            writer.value(folder)
+            writer.member("folder", folder)
             if let folders {
-                writer.key("folders")
-                writer.object { writer in
-                    writer.key("name")
-                    writer.values(folders.name)
-                    writer.key("pictures")
-                    writer.values(folders.images)
+                writer.member("folders") { writer in
+                    writer.member("name", folders.name)
+                    writer.member("pictures", folders.images)
                 }
             }
-            writer.key("ladder")
-            writer.values(ladder)
-            writer.key("next")
-            writer.value(next)
-            writer.key("offset")
-            writer.value(offset)
-            writer.key("pictures")
-            write(images, to: &writer)
-            writer.key("revision")
-            writer.value(revision)
-            writer.key("total")
-            writer.value(total)
+            writer.member("ladder", ladder)
+            writer.member("next", next)
+            writer.member("offset", offset)
+            writer.member("pictures") { writer in
+                writer.member("error", images.error)
+                writer.member("height", images.height)
+                writer.member("modified", images.modified)
+                writer.member("name", images.name)
+                writer.member("placeholder", images.placeholder)
+                writer.member("version", images.version)
+                writer.member("width", images.width)
+            }
+            writer.member("revision", revision)
+            writer.member("total", total)
         }
         return writer.bytes
-    }
-
-    private func write(_ images: Images, to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.key("error")
-            writer.values(images.error)
-            writer.key("height")
-            writer.values(images.height)
-            writer.key("modified")
-            writer.values(images.modified)
-            writer.key("name")
-            writer.values(images.name)
-            writer.key("placeholder")
-            writer.values(images.placeholder)
-            writer.key("version")
-            writer.values(images.version)
-            writer.key("width")
-            writer.values(images.width)
-        }
     }
 }

@@ -209,7 +209,7 @@ class Gallery {
     this.#grid.show(visit.listing);
     this.#slideshow.replace(visit.listing);
     // The scrubber covers all images.
-    if (visit.listing.isWhole !== false) this.#scrubber.show(visit.sections, visit.listing.total);
+    if (!visit.listing.isPartial) this.#scrubber.show(visit.sections, visit.listing.total);
     this.#scrollToGoal();
     this.#showImage();
   }

@@ -52,6 +52,7 @@ export class SelectionBar {
   /** Offers what only clients that may mark images can do. */
   allowMarks() {
     this.#offersSidecars = true;
+    if (this.#parts.size.options.length > 0) this.#offerSidecars();
   }
 
   /** Shows the current selection. */
@@ -70,7 +71,11 @@ export class SelectionBar {
   #offerSizes() {
     const sizes = SIZES.map((side) => new Option(t("upTo", { number: number(side) }), `${side}x${side}`));
     this.#parts.size.append(new Option(t("originals"), ""), ...sizes);
-    if (this.#offersSidecars) this.#parts.size.append(new Option(t("sidecars"), SIDECARS));
+    if (this.#offersSidecars) this.#offerSidecars();
+  }
+
+  #offerSidecars() {
+    this.#parts.size.append(new Option(t("sidecars"), SIDECARS));
   }
 
   async #download() {

@@ -43,7 +43,7 @@ export class Timeline {
     const days = new TimelineDays({ date: [...counts.keys()], count: [...counts.values()] });
     const codes = Uint8Array.from(width, (pixels, i) => aspectCode(pixels, height[i]));
     const timeline = new Timeline(query, newest, days, codes, new Map());
-    timeline.isWhole = false;
+    timeline.isPartial = true;
     timeline.keepNewest(newest.pictures);
     return timeline;
   }
@@ -56,8 +56,8 @@ export class Timeline {
     /** The time at which it was requested; its images have the marks of that time. */
     this.requested = answer.requested;
     this.isCut = answer.isCut === true;
-    /** Whether it contains the days of all images. */
-    this.isWhole = true;
+    /** Whether it has the newest images only. */
+    this.isPartial = false;
     this.view = timelineHash(query);
     this.#days = days;
     this.#codes = codes;

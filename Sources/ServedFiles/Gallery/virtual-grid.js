@@ -330,7 +330,7 @@ export class VirtualGrid {
     for (const element of this.#blank.splice(0)) element.remove();
     this.#keepActive(view);
     // With the others, since the first formatted date takes time in which images could be shown.
-    if (this.listing.isWhole !== false) this.#showHeadings();
+    if (!this.listing.isPartial) this.#showHeadings();
   }
 
   /** Requests the properties of the images near the window, unless they would leave it before. */
