@@ -132,7 +132,7 @@ import Testing
         var properties = tile.properties.filter { !$0.box.dropFirst(4).starts(with: "av1C".utf8) }
         let sizeIndex = try #require(
             properties.firstIndex { $0.box.dropFirst(4).starts(with: "ispe".utf8) })
-        properties[sizeIndex].box = ItemFile.fullBox(
+        properties[sizeIndex].box = BoxWriter.fullBox(
             "ispe", [0, 0, 0, 128, 0, 0, 0, 64])
         // Two tiles beside each other (ISO/IEC 23008-12, 6.6.2.3).
         file.items[2] = ItemFile.Item(

@@ -59,7 +59,7 @@ import Testing
         map.isHidden = true
         map.references = [("auxl", [0])]
         let type = Array("urn:com:apple:photo:2020:aux:hdrgainmap\0".utf8)
-        map.properties.append(ItemFile.Property(box: ItemFile.fullBox("auxC", type)))
+        map.properties.append(ItemFile.Property(box: BoxWriter.fullBox("auxC", type)))
         file.items.append(map)
         var description = ItemFile.Item(
             coding: "mime", data: Array(packet.utf8), references: [("cdsc", [1])])

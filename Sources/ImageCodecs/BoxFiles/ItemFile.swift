@@ -102,23 +102,23 @@ struct ItemFile {
 
     /// Adds a compatible brand.
     mutating func addBrand(_ brand: String) {
-        fileType = Self.box("ftyp", Array(fileType.dropFirst(8)) + Array(brand.utf8))
+        fileType = BoxWriter.box("ftyp", Array(fileType.dropFirst(8)) + Array(brand.utf8))
     }
 
     /// The bytes of the file.
     var bytes: [UInt8] {
         let start = fileType.count + meta(dataOffset: 0).count + 8
-        return fileType + meta(dataOffset: start) + Self.box("mdat", items.flatMap(\.data))
+        return fileType + meta(dataOffset: start) + BoxWriter.box("mdat", items.flatMap(\.data))
     }
 
     private func meta(dataOffset: Int) -> [UInt8] {
         var handler = Self.integers((0, 4)) + Array("pict".utf8)
         handler += [UInt8](repeating: 0, count: 13)
-        var contents = Self.fullBox("hdlr", handler)
-        contents += Self.fullBox("pitm", Self.integers((1, 2)))
+        var contents = BoxWriter.fullBox("hdlr", handler)
+        contents += BoxWriter.fullBox("pitm", Self.integers((1, 2)))
         contents += places(dataOffset)
         contents += list + references + properties + groups
-        return Self.fullBox("meta", contents)
+        return BoxWriter.fullBox("meta", contents)
     }
 
     private func places(_ dataOffset: Int) -> [UInt8] {
@@ -129,31 +129,31 @@ struct ItemFile {
                 (index + 1, 2), (0, 2), (1, 2), (offset, 4), (item.data.count, 4))
             offset += item.data.count
         }
-        return Self.fullBox("iloc", places)
+        return BoxWriter.fullBox("iloc", places)
     }
 
     private var list: [UInt8] {
         let entries = items.enumerated().flatMap { index, item in
-            Self.fullBox(
+            BoxWriter.fullBox(
                 "infe",
                 Self.integers((index + 1, 2), (0, 2)) + Array(item.coding.utf8)
                     + item.name,
                 version: 2, flags: item.isHidden ? 1 : 0)
         }
-        return Self.fullBox("iinf", Self.integers((items.count, 2)) + entries)
+        return BoxWriter.fullBox("iinf", Self.integers((items.count, 2)) + entries)
     }
 
     private var references: [UInt8] {
         var boxes: [UInt8] = []
         for (index, item) in items.enumerated() {
             for (type, targets) in item.references {
-                boxes += Self.box(
+                boxes += BoxWriter.box(
                     type,
                     Self.integers((index + 1, 2), (targets.count, 2))
                         + targets.flatMap { Self.integers(($0 + 1, 2)) })
             }
         }
-        return boxes.isEmpty ? [] : Self.fullBox("iref", boxes)
+        return boxes.isEmpty ? [] : BoxWriter.fullBox("iref", boxes)
     }
 
     private var properties: [UInt8] {
@@ -170,31 +170,19 @@ struct ItemFile {
                 associations += Self.integers((number | (property.isEssential ? 0x8000 : 0), 2))
             }
         }
-        return Self.box(
+        return BoxWriter.box(
             "iprp",
-            Self.box("ipco", container) + Self.fullBox("ipma", associations, flags: 1))
+            BoxWriter.box("ipco", container) + BoxWriter.fullBox("ipma", associations, flags: 1))
     }
 
     private var groups: [UInt8] {
         guard !alternatives.isEmpty else { return [] }
-        return Self.box(
+        return BoxWriter.box(
             "grpl",
-            Self.fullBox(
+            BoxWriter.fullBox(
                 "altr",
                 Self.integers((items.count + 1, 4), (alternatives.count, 4))
                     + alternatives.flatMap { Self.integers(($0 + 1, 4)) }))
-    }
-
-    /// Returns a box with a header of 8 bytes.
-    static func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-        [UInt8](body.count + 8, byteCount: 4, .bigEndian) + Array(type.utf8) + body
-    }
-
-    /// Returns a box with a version and flags.
-    static func fullBox(
-        _ type: String, _ body: [UInt8], version: Int = 0, flags: Int = 0
-    ) -> [UInt8] {
-        box(type, integers((version, 1), (flags, 3)) + body)
     }
 
     private static func integers(_ values: (Int, byteCount: Int)...) -> [UInt8] {

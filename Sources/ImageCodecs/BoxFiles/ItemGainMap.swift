@@ -107,9 +107,9 @@ enum ItemGainMap {
             }
         }
         derived.properties += [
-            ItemFile.Property(box: ItemFile.fullBox("pixi", [3, 10, 10, 10])),
+            ItemFile.Property(box: BoxWriter.fullBox("pixi", [3, 10, 10, 10])),
             ItemFile.Property(
-                box: ItemFile.box("colr", Array("nclx".utf8) + primaries + [0, 16, 0, 0, 0x80])),
+                box: BoxWriter.box("colr", Array("nclx".utf8) + primaries + [0, 16, 0, 0, 0x80])),
         ]
         file.items += [derived, mapItem]
         file.alternatives = [index, 0]

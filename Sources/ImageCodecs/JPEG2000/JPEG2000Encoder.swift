@@ -34,47 +34,39 @@ struct JPEG2000Encoder: ImageEncoder {
         _ image: PixelBuffer, _ metadata: MetadataBlocks, _ codestream: [UInt8]
     ) -> [UInt8] {
         let channels = image.format.channelCount
-        var header = box(
+        var header = BoxWriter.box(
             "ihdr",
             number(image.size.height, 4) + number(image.size.width, 4) + number(channels, 2)
                 + [UInt8(image.format.bytesPerPixel / channels * 8 - 1), 7, 0, 0])
         if let profile = image.colorProfile.iccBytes(isGray: channels == 1) {
-            header += box("colr", [2, 0, 0] + profile)
+            header += BoxWriter.box("colr", [2, 0, 0] + profile)
         } else {
-            header += box("colr", [1, 0, 0] + number(channels == 1 ? 17 : 16, 4))
+            header += BoxWriter.box("colr", [1, 0, 0] + number(channels == 1 ? 17 : 16, 4))
         }
         if image.format.hasAlpha {
             // Three colours and, fourth, the opacity of the whole image.
             let roles = [[0, 0, 1], [1, 0, 2], [2, 0, 3], [3, 1, 0]]
-            header += box(
+            header += BoxWriter.box(
                 "cdef", number(roles.count, 2) + roles.joined().flatMap { number($0, 2) })
         }
         var file = JPEG2000Encoder.signature
-        file += box("ftyp", Array("jp2 ".utf8) + number(0, 4) + Array("jp2 ".utf8))
-        file += box("jp2h", header)
+        file += BoxWriter.box("ftyp", Array("jp2 ".utf8) + number(0, 4) + Array("jp2 ".utf8))
+        file += BoxWriter.box("jp2h", header)
         let blocks = [
             (JPEG2000Header.exifIdentifier, metadata.exif),
             (JPEG2000Header.xmpIdentifier, metadata.xmp),
             (JPEG2000Header.iptcIdentifier, metadata.iptc),
         ]
         for case (let identifier, let block?) in blocks {
-            file += box("uuid", identifier + block)
+            file += BoxWriter.box("uuid", identifier + block)
         }
-        file += box("jp2c", codestream)
+        file += BoxWriter.box("jp2c", codestream)
         return file
     }
 
     private static let signature: [UInt8] = [
         0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A,
     ]
-
-    private func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-        let length = body.count + 8
-        guard length <= UInt32.max else {
-            return number(1, 4) + Array(type.utf8) + number(length + 8, 8) + body
-        }
-        return number(length, 4) + Array(type.utf8) + body
-    }
 
     private func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
         [UInt8](value, byteCount: byteCount, .bigEndian)

@@ -36,7 +36,7 @@ enum JPEGXLGainMap {
         var contents: [UInt8] = [0] + [UInt8](metadata.count, byteCount: 2, .bigEndian) + metadata
         // Neither code points nor a profile.
         contents += [0, 0, 0, 0, 0]
-        return container(base) + ItemFile.box(boxType, contents + map.file)
+        return container(base) + BoxWriter.box(boxType, contents + map.file)
     }
 
     private static let codestreamMark: [UInt8] = [0xFF, 0x0A]
@@ -44,9 +44,9 @@ enum JPEGXLGainMap {
     /// Returns a file as a container, in which all boxes state their length (ISO/IEC 18181-2, 9).
     private static func container(_ file: [UInt8]) -> [UInt8] {
         guard !file.starts(with: codestreamMark) else {
-            return ItemFile.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
-                + ItemFile.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
-                + ItemFile.box("jxlc", file)
+            return BoxWriter.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
+                + BoxWriter.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+                + BoxWriter.box("jxlc", file)
         }
         var file = file
         var reader = BoxReader(0..<file.count)
