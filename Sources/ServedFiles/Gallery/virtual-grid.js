@@ -78,6 +78,7 @@ export class VirtualGrid {
     this.#rowHeight = rowHeight;
     this.#pace = new ScrollPace(() => {
       loader.isHeld = this.#pace.current === Pace.FLYING;
+      loader.isMoving = this.#pace.current === Pace.MOVING;
       // Images that fade in would take time of the frames that scroll.
       element.classList.toggle("moving", this.#pace.current !== Pace.RESTING);
       for (const tile of this.#tiles.values()) tile.load(this.#pace.current);
