@@ -20,6 +20,14 @@ test_build=(
 )
 build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_build[@]}"; }
 
+# The build options of tests with AddressSanitizer and UndefinedBehaviorSanitizer. A separate folder, because all options
+# differ. Swift traps where C has undefined behaviour, so UndefinedBehaviorSanitizer is for C; its vptr check needs a
+# library that Swift does not link.
+sanitized_build=(
+    --sanitize=address --scratch-path .build-asan
+    -Xcc -fsanitize=undefined -Xcc -fno-sanitize=vptr -Xcc -fno-sanitize-recover=undefined
+)
+
 # Sets release_build, the build options of programs in release mode; all must use the same, or everything is
 # compiled again.
 set_release_build() {
