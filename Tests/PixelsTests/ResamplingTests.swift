@@ -76,23 +76,25 @@ import Testing
         }
     }
 
-    @Test("block means are exact for any block size")
-    func means() {
+    @Test("block means are exact for any block size", arguments: 1...5)
+    func means(factor: Int) {
         for (format, width) in [(PixelFormat.gray8, 13), (.rgb8, 16), (.rgba8, 7)] {
-            let source = TestImage.noise(PixelSize(width: width * 3 - 1, height: 8), format)
+            // The last block is narrower.
+            let size = PixelSize(width: width * factor - factor / 2, height: 8)
+            let source = TestImage.noise(size, format)
             let channels = format.channelCount
             var reducer = BoxReducer(
-                width: source.size.width, channelCount: channels, horizontalFactor: 3,
+                width: size.width, channelCount: channels, horizontalFactor: factor,
                 verticalFactor: 4)
             for top in [0, 4] {
-                var means = [Float](repeating: 0, count: width * channels + 4)
+                var means = [Float](repeating: -1, count: width * channels + 4)
                 for y in top..<top + 4 {
                     let hasMeans = reducer.append(source.row(y), isLast: false, into: &means, at: 1)
                     #expect(hasMeans == (y == top + 3))
                 }
                 for index in 0..<width * channels {
-                    let columns =
-                        index / channels * 3..<min(index / channels * 3 + 3, width * 3 - 1)
+                    let first = index / channels * factor
+                    let columns = first..<min(first + factor, size.width)
                     var total = 0
                     for y in top..<top + 4 {
                         for x in columns {
@@ -102,6 +104,8 @@ import Testing
                     let expected = Float(total) / Float(columns.count * 4)
                     #expect(abs(means[index + 1] - expected) < 0.001)
                 }
+                #expect(means[0] == -1)
+                if channels == 1 { #expect(means[(width + 1)...].allSatisfy { $0 == -1 }) }
             }
         }
     }

@@ -44,10 +44,34 @@ extension RowKernels {
     ) {
         // Constants, because vectors cost more than they save on so few columns.
         switch blockWidth {
+        case 1: unsafe writeColumns(sums, width, rows, result)
         case 2: unsafe writeBlocks(sums, width, 2, rows, result)
         case 3: unsafe writeBlocks(sums, width, 3, rows, result)
         case 4: unsafe writeBlocks(sums, width, 4, rows, result)
         default: unsafe writeBlocks(sums, width, blockWidth, rows, result)
+        }
+    }
+
+    /// Writes the means of blocks of one column.
+    @inline(always)
+    private static func writeColumns(
+        _ sums: UnsafeRawPointer, _ width: Int, _ rows: Int, _ result: UnsafeMutableRawPointer
+    ) {
+        let scale = 1 / Float(rows)
+        var column = 0
+        while column &+ 4 <= width {
+            let four = unsafe sums.loadUnaligned(
+                fromByteOffset: column &* 2, as: SIMD4<UInt16>.self)
+            unsafe result.storeBytes(
+                of: exactFloats(SIMD4<UInt32>(truncatingIfNeeded: four)) * scale,
+                toByteOffset: column &* 4, as: SIMD4<Float>.self)
+            column &+= 4
+        }
+        while column < width {
+            let sum = unsafe sums.load(fromByteOffset: column &* 2, as: UInt16.self)
+            unsafe result.storeBytes(
+                of: Float(sum) * scale, toByteOffset: column &* 4, as: Float.self)
+            column &+= 1
         }
     }
 

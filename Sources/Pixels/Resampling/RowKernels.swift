@@ -5,6 +5,43 @@
 /// All buffers are sized from the same ``ResamplingWeights``. Vectors have 128 bits, the width of
 /// the baseline instruction sets of x86-64 and arm64.
 enum RowKernels {
+    /// Rounds floats to bytes, ties to even.
+    struct Rounding {
+        /// The result for 255 and above, as in ``bits(_:)``.
+        ///
+        /// A variable: of a constant, the compiler makes four instructions instead of one, because
+        /// it also combines it with each operation that follows.
+        private var limit = SIMD4<Float>(repeating: 12_582_912 + 255)
+
+        /// Returns the nearest integers from 0 to 255 in the low 16 bits; the high ones are 0x4B40.
+        @inline(always)
+        fileprivate func bits(_ value: SIMD4<Float>) -> SIMD4<UInt32> {
+            // Adding 1.5 × 2²³ leaves the rounded integer in the low bits: much cheaper than
+            // conversion.
+            let zero = SIMD4<Float>(repeating: 12_582_912)
+            let shifted = value + zero
+            let positive = zero.replacing(with: shifted, where: shifted .> zero)
+            let limited = positive.replacing(with: limit, where: positive .> limit)
+            return unsafe unsafeBitCast(limited, to: SIMD4<UInt32>.self)
+        }
+
+        /// Returns the nearest bytes.
+        @inline(always)
+        fileprivate func bytes(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
+            SIMD4<UInt8>(truncatingIfNeeded: bits(value) & 0xFF)
+        }
+
+        /// Returns the nearest bytes, those of the lowest vector first.
+        @inline(always)
+        fileprivate func bytes(
+            _ values: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
+        ) -> SIMD16<UInt8> {
+            let low = SIMD8(lowHalf: bits(values.0), highHalf: bits(values.1)) & 0xFF
+            let high = SIMD8(lowHalf: bits(values.2), highHalf: bits(values.3)) & 0xFF
+            return SIMD16<UInt8>(truncatingIfNeeded: SIMD16(lowHalf: low, highHalf: high))
+        }
+    }
+
     /// Converts bytes to floats and writes them to `result` from `offset`.
     static func widen(_ source: Span<UInt8>, into result: inout [Float], at offset: Int) {
         let count = source.count
@@ -72,9 +109,10 @@ enum RowKernels {
     ///   - source: samples, followed by at least `weights.tapStride × 4` pixels.
     ///   - weights: the taps of each result pixel.
     ///   - channelCount: samples per pixel: 1, 3 or 4.
+    ///   - rounding: the conversion to bytes.
     ///   - result: receives the row; 4 more bytes may be overwritten.
     static func horizontal(
-        _ source: [Float], _ weights: ResamplingWeights, channelCount: Int,
+        _ source: [Float], _ weights: ResamplingWeights, channelCount: Int, _ rounding: Rounding,
         into result: inout [UInt8]
     ) {
         precondition(
@@ -86,7 +124,7 @@ enum RowKernels {
             guard let result = result.baseAddress else { return }
             row.forEachVector(channelCount) { sums, index in
                 unsafe result.storeBytes(
-                    of: quantized(sums), toByteOffset: index, as: SIMD4<UInt8>.self)
+                    of: rounding.bytes(sums), toByteOffset: index, as: SIMD4<UInt8>.self)
             }
         }
     }
@@ -217,24 +255,19 @@ enum RowKernels {
     ///   - weights: the weight of each contributing row, from `offset`.
     ///   - offset: the index of the first weight.
     ///   - columns: the columns to compute; both bounds are multiples of 16 within a row.
+    ///   - rounding: the conversion to bytes.
     ///   - result: receives the bytes, at the indices of `columns`.
     static func vertical(
         _ ring: [Float], _ starts: ArraySlice<Int>, _ weights: [Float], at offset: Int,
-        columns: Range<Int>, into result: inout [UInt8]
+        columns: Range<Int>, _ rounding: Rounding, into result: inout [UInt8]
     ) {
         precondition(result.count >= columns.upperBound, "the result is too short")
         let rows = Columns(ring.span, starts.span, weights.span, at: offset, columns)
         unsafe result.withUnsafeMutableBytes { result in
             guard let result = result.baseAddress else { return }
-            var x = columns.lowerBound
-            while x < columns.upperBound {
-                let sums = rows.sums(at: x)
-                let place = unsafe result + x
-                unsafe place.storeBytes(of: quantized(sums.0), as: SIMD4<UInt8>.self)
-                unsafe (place + 4).storeBytes(of: quantized(sums.1), as: SIMD4<UInt8>.self)
-                unsafe (place + 8).storeBytes(of: quantized(sums.2), as: SIMD4<UInt8>.self)
-                unsafe (place + 12).storeBytes(of: quantized(sums.3), as: SIMD4<UInt8>.self)
-                x &+= 16
+            rows.forEach { sums, x in
+                unsafe result.storeBytes(
+                    of: rounding.bytes(sums), toByteOffset: x, as: SIMD16<UInt8>.self)
             }
         }
     }
@@ -248,15 +281,12 @@ enum RowKernels {
         let rows = Columns(ring.span, starts.span, weights.span, at: offset, columns)
         unsafe result.withUnsafeMutableBytes { result in
             guard let result = result.baseAddress else { return }
-            var x = columns.lowerBound
-            while x < columns.upperBound {
-                let sums = rows.sums(at: x)
+            rows.forEach { sums, x in
                 let place = unsafe result + x &* 4
                 unsafe place.storeBytes(of: sums.0, as: SIMD4<Float>.self)
                 unsafe (place + 16).storeBytes(of: sums.1, as: SIMD4<Float>.self)
                 unsafe (place + 32).storeBytes(of: sums.2, as: SIMD4<Float>.self)
                 unsafe (place + 48).storeBytes(of: sums.3, as: SIMD4<Float>.self)
-                x &+= 16
             }
         }
     }
@@ -266,6 +296,9 @@ enum RowKernels {
         private let ring: RawSpan
         private let starts: Span<Int>
         private let weights: Span<Float>
+        private let columns: Range<Int>
+
+        typealias Sums = (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
 
         @inline(always)
         @_lifetime(copy ring, copy starts, copy weights)
@@ -282,29 +315,60 @@ enum RowKernels {
             self.ring = unsafe ring.bytes
             self.starts = starts
             self.weights = weights.extracting(offset..<offset + starts.count)
+            self.columns = columns
+        }
+
+        /// Calls `body` with 16 sums at a time and the first of their columns.
+        @inline(always)
+        func forEach(_ body: (Sums, Int) -> Void) {
+            var x = columns.lowerBound
+            // Twice as many columns share the loads of weights and starts.
+            while x &+ 32 <= columns.upperBound {
+                let (left, right) = sums32(at: x)
+                body(left, x)
+                body(right, x &+ 16)
+                x &+= 32
+            }
+            if x < columns.upperBound { body(sums(at: x), x) }
         }
 
         /// Returns 16 sums, each of a column's floats times the weights of their rows.
         @inline(always)
-        func sums(
-            at x: Int
-        ) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
-            // Four independent sums hide the latency of the additions.
-            var a = SIMD4<Float>.zero
-            var b = SIMD4<Float>.zero
-            var c = SIMD4<Float>.zero
-            var d = SIMD4<Float>.zero
+        private func sums(at x: Int) -> Sums {
+            // Independent sums hide the latency of the additions.
+            var sums: Sums = (.zero, .zero, .zero, .zero)
+            var t = 0
+            while t < starts.count {
+                let weight = unsafe SIMD4(repeating: weights[unchecked: t])
+                add(weight, unsafe (starts[unchecked: t] &+ x) &* 4, to: &sums)
+                t &+= 1
+            }
+            return sums
+        }
+
+        /// Returns the sums of 32 columns.
+        @inline(always)
+        private func sums32(at x: Int) -> (Sums, Sums) {
+            var left: Sums = (.zero, .zero, .zero, .zero)
+            var right: Sums = (.zero, .zero, .zero, .zero)
             var t = 0
             while t < starts.count {
                 let weight = unsafe SIMD4(repeating: weights[unchecked: t])
                 let place = unsafe (starts[unchecked: t] &+ x) &* 4
-                a += weight * four(ring, place)
-                b += weight * four(ring, place &+ 16)
-                c += weight * four(ring, place &+ 32)
-                d += weight * four(ring, place &+ 48)
+                add(weight, place, to: &left)
+                add(weight, place &+ 64, to: &right)
                 t &+= 1
             }
-            return (a, b, c, d)
+            return (left, right)
+        }
+
+        /// Adds 16 floats, times a weight.
+        @inline(always)
+        private func add(_ weight: SIMD4<Float>, _ place: Int, to sums: inout Sums) {
+            sums.0 += weight * four(ring, place)
+            sums.1 += weight * four(ring, place &+ 16)
+            sums.2 += weight * four(ring, place &+ 32)
+            sums.3 += weight * four(ring, place &+ 48)
         }
     }
 
@@ -314,10 +378,11 @@ enum RowKernels {
     ///   - planes: the samples of Y′, Cb and Cr, each from its own offset.
     ///   - offsets: the index of the first sample of each row.
     ///   - width: the number of samples; each array contains 3 more, which are ignored.
+    ///   - rounding: the conversion to bytes.
     ///   - result: receives `width` × 3 bytes; 13 more are overwritten.
     static func convertToRGB(
         _ planes: (y: [UInt8], cb: [UInt8], cr: [UInt8]), at offsets: (Int, Int, Int), width: Int,
-        into result: inout [UInt8]
+        _ rounding: Rounding, into result: inout [UInt8]
     ) {
         precondition(
             planes.y.count >= offsets.0 + width + 3 && planes.cb.count >= offsets.1 + width + 3
@@ -333,10 +398,12 @@ enum RowKernels {
                 let y = widened(luma, offsets.0 &+ x)
                 let cb = widened(blue, offsets.1 &+ x) - 128
                 let cr = widened(red, offsets.2 &+ x) - 128
-                let pixels =
-                    quantizedBits(y + 1.402 * cr)
-                    | quantizedBits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
-                    | quantizedBits(y + 1.772 * cb) &<< 16
+                let sums =
+                    rounding.bits(y + 1.402 * cr)
+                    &+ rounding.bits(y - 0.344_136_286 * cb - 0.714_136_286 * cr) &<< 8
+                    &+ rounding.bits(y + 1.772 * cb) &<< 16
+                // Without the sum of the high bits.
+                let pixels = sums &- 0x8B40_0000
                 // Pairs of pixels, because extracting single elements would make the compiler
                 // compute each of them separately.
                 let pairs = unsafe unsafeBitCast(pixels, to: SIMD2<UInt64>.self)
@@ -380,21 +447,5 @@ enum RowKernels {
         // A byte in the low bits of the float 2²³ adds its value.
         let bits = SIMD4<UInt32>(truncatingIfNeeded: four) | 0x4B00_0000
         return unsafe unsafeBitCast(bits, to: SIMD4<Float>.self) - 8_388_608
-    }
-
-    /// Returns the nearest bytes, ties to even.
-    @inline(always)
-    private static func quantized(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
-        SIMD4<UInt8>(truncatingIfNeeded: quantizedBits(value))
-    }
-
-    /// Returns the nearest integers from 0 to 255, ties to even.
-    @inline(always)
-    private static func quantizedBits(_ value: SIMD4<Float>) -> SIMD4<UInt32> {
-        // Adding 1.5 × 2²³ leaves the rounded integer in the low bits: much cheaper than conversion.
-        let positive = value.replacing(with: 0, where: value .< 0)
-        let limited = positive.replacing(with: 255, where: positive .> 255)
-        let shifted = limited + SIMD4(repeating: 12_582_912)
-        return unsafe unsafeBitCast(shifted, to: SIMD4<UInt32>.self) & 0xFF
     }
 }

@@ -24,6 +24,7 @@ struct Scaler {
     private let isVerticalFirst: Bool
     /// The columns that the vertical pass computes, in whole vectors.
     private let columns: Range<Int>
+    private var rounding = RowKernels.Rounding()
     private let rowStride: Int
     private var reducer: BoxReducer?
     /// The input row of the horizontal pass, with padding for taps of weight 0.
@@ -166,7 +167,8 @@ struct Scaler {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
                 into: &source)
-            RowKernels.horizontal(source, horizontal, channelCount: channelCount, into: &result)
+            RowKernels.horizontal(
+                source, horizontal, channelCount: channelCount, rounding, into: &result)
         } else if isDeep {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
@@ -175,7 +177,7 @@ struct Scaler {
         } else {
             RowKernels.vertical(
                 ring, starts[..<count], vertical.weights, at: weights, columns: columns,
-                into: &result)
+                rounding, into: &result)
         }
         return true
     }

@@ -130,6 +130,7 @@ private struct YCbCrWriter: ~Copyable, PlaneSink {
     /// Rows that are buffered until other planes deliver theirs; empty unless the result is RGB.
     private var queues: [RowQueue]
     private var rgb: [UInt8]
+    private var rounding = RowKernels.Rounding()
 
     init(
         _ size: PixelSize, _ format: PixelFormat, _ colorProfile: ColorProfile,
@@ -151,7 +152,8 @@ private struct YCbCrWriter: ~Copyable, PlaneSink {
         while queues.allSatisfy({ !$0.isEmpty }) {
             RowKernels.convertToRGB(
                 (queues[0].bytes, queues[1].bytes, queues[2].bytes),
-                at: (queues[0].start, queues[1].start, queues[2].start), width: width, into: &rgb)
+                at: (queues[0].start, queues[1].start, queues[2].start), width: width, rounding,
+                into: &rgb)
             for plane in 0..<3 { queues[plane].removeFirst() }
             let row = rgb
             writer.append(row.span.extracting(first: width * 3), plane: 0)
