@@ -90,6 +90,8 @@ private struct IndexRecorder: ComponentSink {
         mcusAcross = scan.grid.mcusAcross
     }
 
+    static var locatesMCUs: Bool { true }
+
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>
     ) {

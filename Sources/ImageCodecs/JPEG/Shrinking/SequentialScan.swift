@@ -48,11 +48,11 @@ struct SequentialScan {
     /// - Returns: the offset in the file at which the data of the scan ends.
     /// - Throws: ``ShrinkingError/notHandled`` if the data is damaged or truncated, possibly
     ///   after some rows.
-    func read(
+    func read<Sink: ComponentSink & ~Copyable>(
         _ file: Span<UInt8>, windowByteCount: Int, memoryByteCount: Int,
         _ image: ShrunkImage, _ cancellation: CancellationFlag?,
         _ releaseInput: (@Sendable (Range<Int>) -> Void)?,
-        into sink: inout some ComponentSink & ~Copyable
+        into sink: inout Sink
     ) throws(ShrinkingError) -> Int {
         var rows = LowFrequencyRows(
             image, scan.components.map(\.frameIndex),
@@ -76,7 +76,7 @@ struct SequentialScan {
             while rowsLeft > 0, reader.findRow(mcuCount: grid.mcusAcross, &search.index) {
                 rowsLeft -= 1
                 reader.readRow(data, isUsed: rows.isNextUsed, into: &rows.coefficients)
-                sink.locate(reader, rows.coefficients, file)
+                if Sink.locatesMCUs { sink.locate(reader, rows.coefficients, file) }
                 try ShrinkingError.wrap { () throws(CodecError) in try rows.deliver(into: &sink)
                 }
             }

@@ -37,6 +37,8 @@ protocol ComponentSink: ~Copyable {
     mutating func begin(_ image: ShrunkImage) throws(CodecError)
     /// Returns the rows of a component whose samples matter; called after ``begin(_:)``.
     mutating func usedRows(of component: Int) -> Range<Int>
+    /// Whether ``locate(_:_:_:)`` is called.
+    static var locatesMCUs: Bool { get }
     /// Called for each row of MCUs of a sequential scan, with the reader that has located it.
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>)
@@ -46,6 +48,8 @@ protocol ComponentSink: ~Copyable {
 
 extension ComponentSink where Self: ~Copyable {
     mutating func usedRows(of component: Int) -> Range<Int> { 0..<Int.max }
+
+    static var locatesMCUs: Bool { false }
 
     mutating func locate(
         _ reader: LowFrequencyReader, _ coefficients: [Int16], _ file: Span<UInt8>
