@@ -102,7 +102,10 @@ class Image(_native.Image):
         array = self.__array_interface__
         length = (self.height - 1) * self.strides[0] + self.width * self.strides[1]
         rows = _padded_rows(self, array["data"][0], length)
-        image = PIL.Image.frombytes(mode, self.size, rows, "raw", mode, self.strides[0])
+        try:
+            image = PIL.Image.frombytes(mode, self.size, rows, "raw", mode, self.strides[0])
+        except TypeError:  # Pillow 9 reads no views.
+            image = PIL.Image.frombytes(mode, self.size, bytes(rows), "raw", mode, self.strides[0])
         return image.convert("RGBA") if mode == "RGBa" else image
 
     def encode(self, format: str, *, quality: int = 0, lossless: bool = False) -> bytes:

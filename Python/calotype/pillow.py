@@ -14,6 +14,8 @@ import calotype
 
 _HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"mif1", b"msf1")
 _PIL_MODES = {(True, False): "L", (False, False): "RGB", (False, True): "RGBA", (True, True): "RGBA"}
+# Before Pillow 10.1, the mode is an attribute of its own.
+_MODE = "_mode" if isinstance(getattr(Image.Image, "mode", None), property) else "mode"
 
 
 def _is_jpeg_xl(prefix: bytes) -> bool:
@@ -46,7 +48,7 @@ class CalotypeImageFile(ImageFile.ImageFile):
         except calotype.CalotypeError as error:
             raise OSError(str(error)) from error
         self._size = self._source.size
-        self._mode = _PIL_MODES[self._source.is_gray, self._source.has_alpha]
+        setattr(self, _MODE, _PIL_MODES[self._source.is_gray, self._source.has_alpha])
         self.tile = []
         self._isDecoded = False
         for kind, key in (("exif", "exif"), ("icc", "icc_profile")):
@@ -64,7 +66,7 @@ class CalotypeImageFile(ImageFile.ImageFile):
             return None
         self._size = max(1, round(width * scale)), max(1, round(height * scale))
         if mode in ("L", "RGB") and not self._source.has_alpha:
-            self._mode = mode
+            setattr(self, _MODE, mode)
         return self.mode, (0, 0, *self._size)
 
     def load(self):
