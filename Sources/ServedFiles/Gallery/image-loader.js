@@ -5,15 +5,12 @@ import { BlobCache } from "./blob-cache.js";
 import { t } from "./strings.js";
 
 const MOST_IN_FLIGHT = 6;
-/**
- * While the view moves: each image that arrives takes time of a frame, so that one load starts in each. After a late frame
- * none starts until some frames in a row are on time. A late one takes several times the shortest one, which is counted
- * as this many milliseconds at least, since a display of 120 Hz may change to 60.
- */
-const MOST_STARTS_PER_FRAME = 1;
-const LATE = 1.5;
-const SHORT = 16;
+/** While the view moves: frames on time after a late one before loads start again. */
 const FRAMES_AFTER_LATE = 8;
+/** The duration of a late frame, in durations of the shortest one. */
+const LATE = 1.5;
+/** The least duration of the shortest frame in milliseconds: a display of 120 Hz may change to 60. */
+const SHORTEST_FRAME = 16;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /** The maximum attempts after a temporary error, and after a broken connection. */
@@ -34,7 +31,9 @@ export class ImageLoader {
   #inFlight = 0;
   #isHeld = false;
   #isMoving = false;
-  #startsInFrame = 0;
+  // While the view moves: whether the next frame has to come before another load.
+  #awaitsFrame = false;
+  #frame = 0;
   #pausedFrames = 0;
   #shortestFrame = Infinity;
   #isOffline = false;
@@ -89,24 +88,25 @@ export class ImageLoader {
     if (!isHeld) this.#pumpSoon();
   }
 
-  /** Whether the view moves; frames then precede loads. */
+  /** Whether the view moves: an image that arrives takes time of a frame, so that at most one load starts in each. */
   set isMoving(isMoving) {
     if (isMoving === this.#isMoving) return;
     this.#isMoving = isMoving;
-    if (isMoving) requestAnimationFrame((now) => this.#nextFrame(now));
+    cancelAnimationFrame(this.#frame);
+    if (isMoving) this.#frame = requestAnimationFrame((now) => this.#nextFrame(now));
     else this.#pumpSoon();
   }
 
   #nextFrame(now, before = null) {
-    if (!this.#isMoving) return;
     if (before !== null) {
-      this.#shortestFrame = Math.min(this.#shortestFrame, Math.max(now - before, SHORT));
-      if (now - before > LATE * this.#shortestFrame) this.#pausedFrames = FRAMES_AFTER_LATE;
+      const duration = now - before;
+      this.#shortestFrame = Math.min(this.#shortestFrame, Math.max(duration, SHORTEST_FRAME));
+      if (duration > LATE * this.#shortestFrame) this.#pausedFrames = FRAMES_AFTER_LATE;
       else if (this.#pausedFrames > 0) this.#pausedFrames -= 1;
     }
-    this.#startsInFrame = this.#pausedFrames > 0 ? MOST_STARTS_PER_FRAME : 0;
+    this.#awaitsFrame = this.#pausedFrames > 0;
     this.#pump();
-    requestAnimationFrame((next) => this.#nextFrame(next, now));
+    this.#frame = requestAnimationFrame((next) => this.#nextFrame(next, now));
   }
 
   /** Continues after the server was unreachable. */
@@ -151,14 +151,14 @@ export class ImageLoader {
   // A scan instead of a heap: at most about 200 entries, whose priorities change every frame.
   #nextLoad() {
     const now = performance.now();
-    const isFull = this.#isMoving && this.#startsInFrame >= MOST_STARTS_PER_FRAME;
+    const waits = this.#isHeld || (this.#isMoving && this.#awaitsFrame);
     let next = null;
     let nearest = Infinity;
     for (const load of this.#loads.values()) {
       if (load.controller !== null || load.notBefore > now) continue;
       for (const { priority } of load.requests) {
         // Negative priorities belong to the viewer, which scrolling neither pauses nor slows.
-        if ((this.#isHeld || isFull) && priority >= 0) continue;
+        if (waits && priority >= 0) continue;
         if (priority < nearest) {
           nearest = priority;
           next = load;
@@ -172,7 +172,7 @@ export class ImageLoader {
     load.controller = new AbortController();
     load.attempts += 1;
     this.#inFlight += 1;
-    this.#startsInFrame += 1;
+    this.#awaitsFrame = true;
     try {
       const response = await fetch(load.url, { signal: load.controller.signal });
       if (!response.ok) throw await refusal(response);
