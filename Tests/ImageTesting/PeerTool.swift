@@ -31,18 +31,26 @@ public enum PeerTool {
         return FileManager.default.isExecutableFile(atPath: path) ? URL(filePath: path) : nil
     }
 
-    /// Runs a program to its end and answers what it wrote; `nil` if it failed.
+    private static let processes = PeerProcesses()
+
+    /// Runs a program to its end and returns what it wrote; `nil` if it failed.
+    ///
+    /// Scripts of `Tests/Peers` share processes that have imported NumPy and Pillow.
     public static func run(_ program: URL, _ arguments: [String]) throws -> [UInt8]? {
+        // Idle threads of NumPy spin, and Pillow allocates the memory of each image from the system:
+        // together half of the time of the comparisons.
+        let environment = ProcessInfo.processInfo.environment
+            .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
+        if program == python, arguments.first?.hasPrefix(PeerProcesses.script("")) == true {
+            return try processes.run(program, arguments, environment)
+        }
         let process = Process()
         let output = Pipe()
         process.executableURL = program
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // Idle threads of NumPy spin, and Pillow allocates the memory of each image from the system:
-        // together half of the time of the comparisons.
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["OPENBLAS_NUM_THREADS": "1", "PILLOW_BLOCKS_MAX": "4096"]) { $1 }
+        process.environment = environment
         try process.run()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
@@ -53,8 +61,7 @@ public enum PeerTool {
     public static func run(
         _ python: URL, script: String, _ arguments: [String]
     ) throws -> [UInt8]? {
-        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/\(script)").path
-        return try run(python, [path] + arguments)
+        try run(python, [PeerProcesses.script(script)] + arguments)
     }
 
     /// Runs a script of `Tests/Peers` with ``python`` and returns the image that it wrote.
@@ -89,8 +96,9 @@ public enum PeerTool {
     public static func similarity(
         _ file: URL, _ other: URL
     ) throws -> (blocks: Double, gaussian: Double) {
-        let path = SampleFiles.packageDirectory.appending(path: "Tests/Peers/ssim.py").path
-        let output = try python.flatMap { try run($0, [path, file.path, other.path]) }
+        let output = try python.flatMap {
+            try run($0, script: "ssim.py", [file.path, other.path])
+        }
         let numbers = String(decoding: output ?? [], as: UTF8.self)
             .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
         return numbers.count == 2 ? (numbers[0], numbers[1]) : (.nan, .nan)
