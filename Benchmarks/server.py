@@ -3,6 +3,7 @@
 
 Cold: 60 copies of a photograph, each requested once at 512 pixels over 8 connections.
 Sizes: 60 sizes of one photograph, from 32 to 2048 pixels, all requested at the same time.
+Pages: six sizes of each of 60 copies of a photograph over 8 connections, those of a copy among those of 8 others.
 Hot: one cached rendition, requested repeatedly over 8 connections; nginx sends the same bytes from its cache of
   responses, and as a file.
 Mixed: cached renditions and the health check, while cold requests use all cores.
@@ -15,8 +16,8 @@ Prints a table of medians. Peers that are not installed are left out: nginx and 
 import collections
 import concurrent.futures
 import http.client
-import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -130,6 +131,30 @@ def sizes(server) -> tuple[float, float]:
             start = time.monotonic()
             times = sorted((answer.result() - start) * 1000 for answer in answers)
         return statistics.median(times), times[-1]
+    finally:
+        server.stop()
+
+
+def pages(server) -> float:
+    """Images in six sizes per second."""
+    server.start()
+    try:
+        rng = random.Random(1)
+        requests = [(number + 8 * rng.random(), number, side)
+                    for number in range(COUNT) for side in (160, 240, 320, 480, 640, 800)]
+        paths = [server.cold(number).replace("512x512", f"{side}x{side}")
+                 for _, number, side in sorted(requests)]
+        start = time.monotonic()
+
+        def work(mine):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            for path in mine:
+                status, _ = get(connection, path)
+                assert status == 200, (server.name, path, status)
+
+        with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
+            list(pool.map(work, [paths[index::CONNECTIONS] for index in range(CONNECTIONS)]))
+        return COUNT / (time.monotonic() - start)
     finally:
         server.stop()
 
@@ -354,6 +379,12 @@ def main():
                 for name, values in figures.items()}
         for name, (half, end) in ends.items():
             print(f"  {name:36} {half:22.0f} {end:8.0f} {end / ends['calotype'][1]:10.2f}")
+
+        print("\nsix sizes of an image                images per second   calotype is faster by")
+        figures = {server.name: [pages(server) for _ in range(ROUNDS)] for server in servers}
+        rates = {name: statistics.median(values) for name, values in figures.items()}
+        for name, rate in rates.items():
+            print(f"  {name:36} {rate:16.1f} {rates['calotype'] / rate:21.2f}")
 
         print("\ncached renditions                     per second    99 % within ms")
         for name, (rate, latency) in hot(own, next((p for p in peers if p.name.startswith("nginx")), None)).items():

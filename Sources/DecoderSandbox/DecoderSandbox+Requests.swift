@@ -158,12 +158,21 @@ extension DecoderSandbox: RemoteDecoder {
 
     public func images(
         of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
-        cancellation: CancellationFlag?
-    ) throws(CodecError) -> [DecodedImage?] {
-        let byteCount = byteCounts.reduce(0, +)
+        planesByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> (images: [DecodedImage?], planes: ReducedPlanes?) {
+        let resultByteCount = byteCounts.reduce(0, +)
+        // Planes are received in the buffer of the worker, where they cost no more than a copy.
+        let planesByteCount = max(
+            0, min(planesByteCount, ControlPage.bufferByteCount - resultByteCount))
+        if options.count == 1, planesByteCount == 0 {
+            let only = try self.image(
+                of: image, options[0], byteCount: resultByteCount, cancellation: cancellation)
+            return ([only], nil)
+        }
+        let byteCount = resultByteCount + planesByteCount
         let request = decodeRequest(
             .images, image, options[0], byteCount, cancellation,
-            furtherOptions: Array(options.dropFirst()))
+            furtherOptions: Array(options.dropFirst()), planesByteCount: planesByteCount)
         return try perform(decodes, for: .decode(image.bytes), request) {
             (reader, memory) throws(WireError) in
             var images: [DecodedImage?] = []
@@ -178,7 +187,7 @@ extension DecoderSandbox: RemoteDecoder {
                         report: try reader.value()))
             }
             guard images[0] != nil else { throw WireError(reason: "the first image is missing") }
-            return images
+            return (images, try memory.planes(&reader))
         }
     }
 
@@ -239,7 +248,7 @@ extension DecoderSandbox: RemoteDecoder {
     private func decodeRequest(
         _ kind: Message.Kind, _ image: RemoteImage, _ options: DecodeOptions,
         _ byteCount: Int?, _ cancellation: CancellationFlag?,
-        furtherOptions: [DecodeOptions] = []
+        furtherOptions: [DecodeOptions] = [], planesByteCount: Int = 0
     ) -> WorkerRequest {
         // Each result may have a colour profile.
         let (responseByteCount, overflows) = Self.maximumHeaderByteCount(image.limits)
@@ -247,7 +256,8 @@ extension DecoderSandbox: RemoteDecoder {
         return WorkerRequest(
             kind, image, byteCount: byteCount,
             body: DecodeRequest.body(
-                workerImage(image), options, furtherOptions, byteCount: byteCount),
+                workerImage(image), options, furtherOptions, planesByteCount: planesByteCount,
+                byteCount: byteCount),
             maximumResponseByteCount: overflows ? .max : responseByteCount,
             cancellation: cancellation)
     }

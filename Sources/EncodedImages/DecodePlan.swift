@@ -72,6 +72,11 @@ public struct DecodePlan: Hashable, Sendable {
             && verifiesChecksums == other.verifiesChecksums
     }
 
+    /// Whether the planes of another plan differ at most because of the reduction.
+    func isMadeOfSamePlanes(as other: DecodePlan) -> Bool {
+        isDecoded(like: other) && halvesChroma == other.halvesChroma
+    }
+
     /// Whether a decoder that has made a choice for a larger result serves this one too.
     func shares(decodeOf larger: DecodePlan) -> Bool {
         guard sharesDecode, !isScalable else { return false }
@@ -80,6 +85,12 @@ public struct DecodePlan: Hashable, Sendable {
             && part.x + part.width <= whole.x + whole.width
             && part.y + part.height <= whole.y + whole.height
             && larger.reduction(ofChroma: false) <= reduction(ofChroma: false)
+    }
+
+    /// Whether the result shows at least half of the stored image.
+    var showsMost: Bool {
+        let region = geometry.region
+        return region.width * region.height * 2 >= Double(storedSize.area)
     }
 
     /// The pixel format of a result that is made from planes of luma and chroma.

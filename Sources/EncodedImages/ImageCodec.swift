@@ -82,11 +82,17 @@ public protocol ImageDecoder: Sendable {
     /// Decodes the image, shrunk as far as the plan of `rows` allows, and appends its rows.
     ///
     /// It calls ``RowSink/begin(_:_:_:lattice:)`` once and ``RowSink/append(_:)`` for every row from
-    /// the top, or the functions for planes, ``RowSink/beginYCbCr(_:_:)`` and
+    /// the top, or the functions for planes, ``RowSink/beginYCbCr(_:_:reductions:)`` and
     /// ``RowSink/append(_:plane:)``.
     ///
     /// - Throws: ``CodecError``, ``CodecError/truncated(byteCount:)`` if the file ends early.
     func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError)
+
+    /// Returns whether ``RowSink/beginYCbCr(_:_:reductions:)`` would get the same planes of any file for two
+    /// plans that differ in the size of the result only.
+    ///
+    /// - Returns: `false` if it depends on the file.
+    func sharesPlanes(_ plan: DecodePlan, _ other: DecodePlan) -> Bool
 
     /// Returns the decoder of another page of a file.
     ///
@@ -148,6 +154,8 @@ public protocol ImageDecoder: Sendable {
 
 extension ImageDecoder {
     /// Returns `nil`.
+    public func sharesPlanes(_ plan: DecodePlan, _ other: DecodePlan) -> Bool { false }
+
     public func selecting(page: Int) -> (any ImageDecoder)? { nil }
 
     /// Returns `nil`.

@@ -12,7 +12,7 @@ public struct ImageSource: Sendable {
     /// The header, which is within the limits.
     public let header: ImageHeader
 
-    private let bytes: EncodedBytes
+    let bytes: EncodedBytes
     let codecs: CodecSet
     /// The limits on the file.
     public let limits: DecodeLimits
@@ -29,10 +29,10 @@ public struct ImageSource: Sendable {
     }
     /// The bytes of the index, as the remote decoder receives them.
     private var remoteIndex: EncodedBytes?
-    private let engine: Engine
+    let engine: Engine
 
     /// The decoder, in this process or another one.
-    private enum Engine {
+    enum Engine {
         case local(any ImageDecoder)
         case remote(any RemoteDecoder, page: Int)
     }
@@ -392,61 +392,6 @@ public struct ImageSource: Sendable {
         return try decode(options, turned: header.orientation, profile: nil, cancellation)
     }
 
-    /// Decodes the image at several sizes in one pass over the file.
-    ///
-    /// Each result has exactly the pixels of ``decodedImage(_:cancellation:)``. Sizes for which the
-    /// decoder would shrink by another factor need another pass, unless they have
-    /// ``DecodeOptions/sharesDecode`` and the first size is the largest.
-    ///
-    /// - Parameters:
-    ///   - options: the sizes and the form of the results; at least one.
-    ///   - cancellation: cancels the work from another thread.
-    /// - Returns: a result for each of `options`, or `nil` if it needs another pass; the first is never
-    ///   `nil`.
-    /// - Throws: ``CodecError``.
-    public func decodedImages(
-        _ options: [DecodeOptions], cancellation: CancellationFlag? = nil
-    ) throws(CodecError) -> [DecodedImage?] {
-        guard options.count > 1,
-            options.allSatisfy({
-                $0.embeddedThumbnail == .ignore && resultSize($0).largestSide <= limits.maximumSide
-            })
-        else {
-            let first = try decodedImage(options[0], cancellation: cancellation)
-            return [first] + options.dropFirst().map { _ in nil }
-        }
-        if case .remote(let remote, let page) = engine {
-            let images = try bytes.whileUnchanged { () throws(CodecError) in
-                try remote.images(
-                    of: RemoteImage(bytes, page: page, limits: limits), options,
-                    byteCounts: options.map(maximumByteCount), cancellation: cancellation)
-            }
-            for (options, decoded) in zip(options, images) {
-                if let decoded { try ResultForm(header, options).check(decoded.image) }
-            }
-            return images
-        }
-        let plan = DecodePlan(header, options[0])
-        let further = options.dropFirst().map { options -> FurtherOutput? in
-            let other = DecodePlan(header, options)
-            return other.isDecoded(like: plan) ? FurtherOutput(options, other) : nil
-        }
-        let first = try decode(
-            options[0], plan, profile: nil, cancellation, further.compactMap(\.self))
-        var results: [DecodedImage?] = [first]
-        for output in further {
-            guard let output, let image = output.finish() else {
-                results.append(nil)
-                continue
-            }
-            results.append(
-                DecodedImage(
-                    image: try codecs.finished(image, output.options, limits),
-                    report: first.report))
-        }
-        return results
-    }
-
     /// The thumbnail that a camera embedded in the file; `nil` if it is missing or invalid.
     ///
     /// Its orientation is that of the image.
@@ -565,14 +510,15 @@ public struct ImageSource: Sendable {
         return try decode(options, DecodePlan(header, options), profile: profile, cancellation)
     }
 
-    private func decode(
+    func decode(
         _ options: DecodeOptions, _ plan: DecodePlan, profile: ColorProfile?,
-        _ cancellation: CancellationFlag?, _ furtherOutputs: [FurtherOutput] = []
+        _ cancellation: CancellationFlag?, _ furtherOutputs: [FurtherOutput] = [],
+        _ planeCollector: PlaneCollector? = nil
     ) throws(CodecError) -> DecodedImage {
         try limits.check(.side, plan.resultSize.largestSide)
         var rows = RowSink(
             plan, limits: limits, cancellation: cancellation, profile: profile,
-            furtherOutputs: furtherOutputs)
+            furtherOutputs: furtherOutputs, planeCollector: planeCollector)
         do throws(CodecError) {
             try decode(into: &rows)
         } catch {

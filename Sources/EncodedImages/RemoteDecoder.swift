@@ -66,12 +66,12 @@ public protocol RemoteDecoder: ColorConverter {
         cancellation: CancellationFlag?
     ) throws(CodecError) -> DecodedImage
 
-    /// See ``ImageSource/decodedImages(_:cancellation:)``; `byteCounts` are the maximum sizes of the
-    /// pixels of each result, in the same order.
+    /// See ``ImageSource/decodedSizes(_:planesByteCount:cancellation:)``; `byteCounts` are the maximum sizes
+    /// of the pixels of each result, in the same order.
     func images(
         of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
-        cancellation: CancellationFlag?
-    ) throws(CodecError) -> [DecodedImage?]
+        planesByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> (images: [DecodedImage?], planes: ReducedPlanes?)
 
     /// See ``ImageSource/decodeRows(_:into:cancellation:)``.
     func rows(

@@ -26,6 +26,10 @@ public struct RowSink: ~Copyable {
     private let profile: ColorProfile?
     private var output: RowOutput
     private let furtherOutputs: [FurtherOutput]
+    /// Keeps the planes for further results; `nil` if they are not wanted.
+    private let planeCollector: PlaneCollector?
+    /// The number of calls of ``choose(_:)``.
+    private var choiceCount = 0
     private var rowByteCount = 0
     /// A row that is converted from 16 to 8 bits; empty if no conversion is needed.
     private var narrowed: [UInt8] = []
@@ -36,10 +40,11 @@ public struct RowSink: ~Copyable {
     init(
         _ plan: DecodePlan, limits: DecodeLimits, cancellation: CancellationFlag?,
         profile: ColorProfile? = nil, consumer: (any RowConsumer)? = nil,
-        furtherOutputs: [FurtherOutput] = []
+        furtherOutputs: [FurtherOutput] = [], planeCollector: PlaneCollector? = nil
     ) {
         output = RowOutput(plan, profile: profile)
         self.furtherOutputs = furtherOutputs
+        self.planeCollector = planeCollector
         self.consumer = consumer
         self.profile = profile
         self.limits = limits
@@ -75,6 +80,7 @@ public struct RowSink: ~Copyable {
     public mutating func choose<Choice: Equatable>(
         _ choose: (DecodePlan) throws(CodecError) -> Choice
     ) throws(CodecError) -> Choice {
+        choiceCount += 1
         let choice = try choose(output.plan)
         for further in furtherOutputs {
             guard let plan = further.output?.plan else { continue }
@@ -100,6 +106,8 @@ public struct RowSink: ~Copyable {
 
     private mutating func changePlans(_ change: (DecodePlan) -> DecodePlan) {
         precondition(!output.hasBegun, "the rows have begun")
+        // The planes would be those of the copy or part.
+        choiceCount += 1
         output.plan = change(output.plan)
         for further in furtherOutputs {
             guard let plan = further.output?.plan else { continue }
@@ -158,15 +166,21 @@ public struct RowSink: ~Copyable {
     /// - Parameters:
     ///   - planes: Y, Cb and Cr as JFIF defines them, each at any resolution.
     ///   - colorProfile: the colour space of the RGB that they represent.
+    ///   - reductions: returns the values of ``DecodePlan/reduction(ofChroma:)`` for luma at which the decoder
+    ///     makes the same planes as for a plan. Further results may then be made of the planes.
     /// - Throws: the errors of ``begin(_:_:_:lattice:)``.
     public mutating func beginYCbCr(
-        _ planes: [SourcePlane], _ colorProfile: ColorProfile
+        _ planes: [SourcePlane], _ colorProfile: ColorProfile,
+        reductions: ((DecodePlan) -> Range<Double>)? = nil
     ) throws(CodecError) {
         precondition(!output.hasBegun, "begin is called once")
         for plane in planes { try check(plane.size) }
         try checkResults { $0.yCbCrFormat }
         output.begin(planes, colorProfile)
         for further in furtherOutputs { further.output?.begin(planes, colorProfile) }
+        if choiceCount == 1, let planeCollector, let reductions {
+            planeCollector.begin(planes, output.plan, reductions(output.plan))
+        }
     }
 
     /// Returns the rows that contribute to a result: of a plane, or of interleaved rows.
@@ -175,7 +189,7 @@ public struct RowSink: ~Copyable {
     ///
     /// - Precondition: the rows have begun.
     package mutating func usedRows(ofPlane plane: Int = 0) -> Range<Int> {
-        guard consumer == nil else { return 0..<Int.max }
+        guard consumer == nil, planeCollector?.isCollecting != true else { return 0..<Int.max }
         var rows = output.usedRows(ofPlane: plane)
         for further in furtherOutputs {
             guard let more = further.output?.usedRows(ofPlane: plane) else { continue }
@@ -292,6 +306,7 @@ public struct RowSink: ~Copyable {
     public mutating func append(_ row: Span<UInt8>, plane: Int) throws(CodecError) {
         if cancellation?.isCancelled == true { throw .cancelled }
         output.append(row, plane: plane)
+        planeCollector?.append(row, plane: plane)
         try checkWaiting(output.plan, output.waitingByteCount)
         for further in furtherOutputs {
             further.output?.append(row, plane: plane)
@@ -316,6 +331,7 @@ public struct RowSink: ~Copyable {
         precondition(consumer == nil || rowByteCount == 0, "rows have been passed on")
         output.restart()
         for further in furtherOutputs { further.output?.restart() }
+        planeCollector?.restart()
         narrowed = []
         report = DecodeReport()
     }

@@ -161,7 +161,7 @@ extension Span<UInt8> {
     /// Copies all bytes.
     ///
     /// - Parameter result: as many bytes.
-    func copy(into result: inout MutableSpan<UInt8>) {
+    package func copy(into result: inout MutableSpan<UInt8>) {
         precondition(result.count == count, "\(count) bytes do not fit in \(result.count)")
         unsafe withUnsafeBytes { source in
             unsafe result.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }

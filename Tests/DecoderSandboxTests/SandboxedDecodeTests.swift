@@ -71,6 +71,38 @@ import Testing
         }
     }
 
+    @Test func `sizes are made of planes that a worker has decoded`() throws {
+        guard builtInCodecs.codec(named: "jpeg") != nil else { return }
+        let sandbox = try Sandboxes.make()
+        defer { sandbox.close() }
+        let image = TestImage.photograph(PixelSize(width: 2000, height: 1500))
+        let file = EncodedBytes(
+            try ImageDestination(format: "jpeg", codecs: builtInCodecs).encode(image))
+        let here = try ImageSource(file, codecs: builtInCodecs)
+        let there = try ImageSource(file, codecs: Sandboxes.codecs(sandbox))
+        for acceptsYCbCr in [false, true] {
+            let options = [120, 100, 90].map {
+                var options = DecodeOptions(maximumSide: $0)
+                options.acceptsYCbCr = acceptsYCbCr
+                return options
+            }
+            let sizes = try there.decodedSizes(
+                Array(options.prefix(2)), planesByteCount: 1 << 20)
+            let reduced = try #require(sizes.reduced)
+            let images = sizes.images + [try there.resampled(reduced, options[2])]
+            for (options, decoded) in zip(options, images) {
+                let expected = try here.decodedImage(options)
+                #expect(decoded?.image.packedBytes == expected.image.packedBytes)
+                #expect(decoded?.report == expected.report)
+            }
+        }
+        // The memory of results has no room for planes; they are larger than allowed.
+        let large = DecodeOptions(maximumSide: 1300)
+        #expect(try there.decodedSizes([large], planesByteCount: 1 << 20).reduced == nil)
+        let small = DecodeOptions(maximumSide: 120)
+        #expect(try there.decodedSizes([small], planesByteCount: 100).reduced == nil)
+    }
+
     @Test func `sandboxed metadata, pages and previews equal those in process`() throws {
         let sandbox = try Sandboxes.make()
         defer { sandbox.close() }

@@ -56,8 +56,10 @@ private final class Undecided: RemoteDecoder {
 
     func images(
         of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
-        cancellation: CancellationFlag?
-    ) throws(CodecError) -> [DecodedImage?] { throw .unknownFormat }
+        planesByteCount: Int, cancellation: CancellationFlag?
+    ) throws(CodecError) -> (images: [DecodedImage?], planes: ReducedPlanes?) {
+        throw .unknownFormat
+    }
 
     func rows(
         of image: RemoteImage, _ options: DecodeOptions, into consumer: any RowConsumer,

@@ -6,8 +6,10 @@ import Pixels
 import Testing
 
 @Suite("An image that is decoded remotely") struct RemoteResultTests {
-    private func source(_ answer: PixelBuffer) throws -> ImageSource {
-        let codecs = CodecSet([FakeCodec()]).decoded(by: Liar(answer: answer))
+    private func source(
+        _ answer: PixelBuffer, _ planes: ReducedPlanes? = nil
+    ) throws -> ImageSource {
+        let codecs = CodecSet([FakeCodec()]).decoded(by: Liar(answer: answer, planes: planes))
         return try ImageSource(EncodedBytes([1, 2, 3]), codecs: codecs)
     }
 
@@ -38,13 +40,51 @@ import Testing
         let options = DecodeOptions()
         #expect(throws: CodecError.self) { try source.decodedImages([options, options]) }
     }
+
+    /// Planes at half the size of the image, with changes.
+    private func planes(
+        _ size: PixelSize = PixelSize(width: 10, height: 5), scale: Double = 0.5, count: Int = 3,
+        _ format: PixelFormat = .gray8, _ reductions: Range<Double> = 3.0..<6
+    ) -> ReducedPlanes {
+        let samples = MutablePixelBuffer(size: size, format: format).finish()
+        let plane = ReducedPlanes.Plane(samples, horizontalScale: scale, verticalScale: scale)
+        return ReducedPlanes(Array(repeating: plane, count: count), reductions)
+    }
+
+    @Test("is accepted with planes that fit the image") func expectedPlanes() throws {
+        let source = try source(Self.image(5, 3, .rgb8), planes())
+        let options = DecodeOptions(maximumSide: 5)
+        let reduced = try #require(
+            try source.decodedSizes([options], planesByteCount: 1000).reduced)
+        #expect(try source.resampled(reduced, options)?.image.size.width == 5)
+        #expect(try source.resampled(reduced, DecodeOptions(maximumSide: 7)) == nil)
+        #expect(try source.resampled(reduced, DecodeOptions(maximumSide: 2)) == nil)
+    }
+
+    @Test("is rejected with planes that do not fit the image") func refusedPlanes() throws {
+        let wide = PixelSize(width: 12, height: 5)
+        for planes in [
+            planes(wide), planes(scale: 2), planes(scale: .nan), planes(scale: 0),
+            planes(scale: -0.5), planes(count: 2), planes(scale: 0.5, .rgb8),
+            planes(.init(width: 9, height: 5)), planes(scale: 0.5, .gray8, 5.0..<6),
+        ] {
+            let source = try source(Self.image(5, 3, .rgb8), planes)
+            #expect(throws: CodecError.self) {
+                try source.decodedSizes([DecodeOptions(maximumSide: 5)], planesByteCount: 1000)
+            }
+        }
+    }
 }
 
-/// Returns one image for every request.
+/// Returns one image, and the same planes, for every request.
 private final class Liar: RemoteDecoder {
     let answer: PixelBuffer
+    let planes: ReducedPlanes?
 
-    init(answer: PixelBuffer) { self.answer = answer }
+    init(answer: PixelBuffer, planes: ReducedPlanes?) {
+        self.answer = answer
+        self.planes = planes
+    }
 
     func prepare(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
     func snapshot(_ bytes: EncodedBytes) -> EncodedBytes { bytes }
@@ -72,11 +112,11 @@ private final class Liar: RemoteDecoder {
 
     func images(
         of image: RemoteImage, _ options: [DecodeOptions], byteCounts: [Int],
-        cancellation: CancellationFlag?
-    ) -> [DecodedImage?] {
-        options.map { _ in
-            DecodedImage(image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
-        }
+        planesByteCount: Int, cancellation: CancellationFlag?
+    ) -> (images: [DecodedImage?], planes: ReducedPlanes?) {
+        let decoded = DecodedImage(
+            image: answer, report: DecodeReport(decoder: "", shrinkFactors: []))
+        return (options.map { _ in decoded }, planes)
     }
 
     func encode(

@@ -68,6 +68,46 @@ struct ReproducibleRenditionTests {
         }
     }
 
+    /// Returns whether a rendition was made by decoding the file, and its bytes.
+    private func make(
+        _ request: RenditionRequest, _ pipeline: ImagePipeline
+    ) async throws -> (isDecoded: Bool, bytes: [UInt8]) {
+        let story = LoadMetrics()
+        let bytes = try await pipeline.rendition(for: request, story: story).bytes
+        let stages = story.steps.map(\.stage)
+        #expect(stages.contains(.decode) != stages.contains(.resample))
+        return (stages.contains(.decode), bytes)
+    }
+
+    @Test("are the same from planes of an earlier decode") func planes() async throws {
+        let pipeline = pipeline()
+        // The planes of the second size are kept.
+        var decoded: [Bool] = []
+        for request in [
+            request(78), request(70), request(62), request(48, .fill), request(30), request(300),
+        ] {
+            let (isDecoded, bytes) = try await make(request, pipeline)
+            decoded.append(isDecoded)
+            #expect(try await self.pipeline().rendition(for: request).bytes == bytes)
+        }
+        #expect(decoded == [true, true, false, false, true, true])
+        #expect(pipeline.resources.reduced.byteCount > 0)
+
+        // Planes of a former version are not used.
+        try ImageDestination(format: "jpeg", codecs: builtInCodecs).write(
+            TestImage.photograph(PixelSize(width: 640, height: 480), seed: 2), to: path)
+        let (isDecoded, bytes) = try await make(request(70), pipeline)
+        #expect(isDecoded)
+        #expect(try await self.pipeline().rendition(for: request(70)).bytes == bytes)
+
+        #expect(try await make(request(72), pipeline).isDecoded == false)
+        pipeline.removeFromMemory(path)
+        #expect(try await make(request(74), pipeline).isDecoded)
+        pipeline.respond(to: .warning)
+        #expect(pipeline.resources.reduced.byteCount == 0)
+        #expect(try await make(request(76), pipeline).isDecoded)
+    }
+
     @Test("are the same when all are requested at once") func atOnce() async throws {
         let references = try await references()
         for _ in 0..<3 {

@@ -27,13 +27,16 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
     /// Where decodes wait to be let through, if they do.
     private let gate: DispatchSemaphore?
     private let isProgressive: Bool
+    private let hasPlanes: Bool
     private let partCount = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - isGated: whether each decode waits for ``openGate(_:)`` once it has begun.
     ///   - isProgressive: whether each byte behind the grey is a pass of an image that is coming
     ///     in; the preview of a pass has its number as grey.
-    public init(isGated: Bool = false, isProgressive: Bool = false) {
+    ///   - hasPlanes: whether it claims to make the same planes for sizes of at least 50 pixels.
+    public init(isGated: Bool = false, isProgressive: Bool = false, hasPlanes: Bool = false) {
+        self.hasPlanes = hasPlanes
         gate = isGated ? DispatchSemaphore(value: 0) : nil
         self.isProgressive = isProgressive
         (events, sink) = AsyncStream.makeStream()
@@ -71,6 +74,10 @@ public final class FakeCodec: ImageCodec, ImageDecoder, ImageEncoder {
                 width: Int(bytes[4]) | Int(bytes[5]) << 8,
                 height: Int(bytes[6]) | Int(bytes[7]) << 8),
             colorModel: .gray, bitsPerComponent: 8)
+    }
+
+    public func sharesPlanes(_ plan: DecodePlan, _ other: DecodePlan) -> Bool {
+        hasPlanes && [plan, other].allSatisfy { $0.resultSize.largestSide >= 50 }
     }
 
     public func decode(_ bytes: Span<UInt8>, into rows: inout RowSink) throws(CodecError) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that all URLs of an original meet on one of three servers behind the proxies of Packaging, and kills a server.
 
-Counts the decodes with hashing and round robin: a server shares a decode among sizes that are requested at the same time
-and for which its decoder shrinks luma and chroma alike.
+Counts the decodes with hashing and round robin: a server shares a decode among sizes for which its decoder shrinks luma
+and chroma alike, also those that are requested later.
 
 usage: cluster.py CALOTYPE [--originals N]; needs nginx and Pillow, and tests HAProxy and Varnish where installed
 """
@@ -25,11 +25,12 @@ import urllib.request
 from scale import check, linked, photograph, report_missed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The decoder shrinks 3000×2000 pixels to these in three ways, two sizes each: luma and chroma to a quarter, chroma to an
-# eighth, both to an eighth. As the bytes of a size depend on no other size, three decodes are the minimum.
-SIZES = [360, 320, 280, 240, 160, 100]
+# Steps of the server's size ladder. The decoder shrinks 3000×2000 pixels to these in three ways, two sizes each: luma and
+# chroma to a quarter, chroma to an eighth, both to an eighth. As the bytes of a size depend on no other size, three
+# decodes are the minimum.
+SIZES = [384, 320, 256, 224, 160, 112]
 # All of them are decoded at an eighth.
-EQUAL_SIZES = [180, 165, 150, 130, 110, 90]
+EQUAL_SIZES = [160, 128, 112, 96, 80, 64]
 PORT = 18090
 
 

@@ -77,4 +77,23 @@ final class ReceivedPixels {
         }
         return PixelBuffer(mapping, size: size, format: format, colorProfile: profile)
     }
+
+    /// Returns the planes that the worker has written after the images.
+    ///
+    /// - Throws: ``WireError``.
+    func planes(_ reader: inout WireReader) throws(WireError) -> ReducedPlanes? {
+        guard try reader.value(Bool.self) else { return nil }
+        let (least, most) = (try reader.value(Double.self), try reader.value(Double.self))
+        guard least < most, try reader.number() == 3 else {
+            throw WireError(reason: "planes are not described")
+        }
+        var planes: [ReducedPlanes.Plane] = []
+        for _ in 0..<3 {
+            planes.append(
+                ReducedPlanes.Plane(
+                    try image(&reader, isOnly: false),
+                    horizontalScale: try reader.value(), verticalScale: try reader.value()))
+        }
+        return ReducedPlanes(planes, least..<most)
+    }
 }

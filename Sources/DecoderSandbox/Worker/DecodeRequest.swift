@@ -12,6 +12,8 @@ struct DecodeRequest {
     let options: DecodeOptions
     /// The options of further results of the same decode.
     let furtherOptions: [DecodeOptions]
+    /// The maximum size of the planes that the host keeps; 0 if it keeps none.
+    let planesByteCount: Int
     /// The destination of the pixels; `nil` for requests without pixels.
     let memory: SharedPixels?
 
@@ -33,6 +35,7 @@ struct DecodeRequest {
         limits = try reader.value()
         options = try reader.value()
         furtherOptions = try reader.array()
+        planesByteCount = try reader.number()
         index =
             if let count = try reader.optional(Int.self), let descriptor = descriptors.popFirst() {
                 try EncodedBytes(descriptor: descriptor, byteCount: count)
@@ -48,7 +51,7 @@ struct DecodeRequest {
     /// Encodes the body of a request.
     static func body(
         _ image: RemoteImage, _ options: DecodeOptions,
-        _ furtherOptions: [DecodeOptions] = [], byteCount: Int?
+        _ furtherOptions: [DecodeOptions] = [], planesByteCount: Int = 0, byteCount: Int?
     ) -> [UInt8] {
         var writer = WireWriter()
         writer.write(image.bytes.count)
@@ -56,6 +59,7 @@ struct DecodeRequest {
         writer.write(image.limits)
         writer.write(options)
         writer.write(furtherOptions)
+        writer.write(planesByteCount)
         writer.write(image.index?.count)
         writer.write(byteCount)
         return writer.bytes
@@ -122,5 +126,17 @@ final class SharedPixels {
         writer.write(image.size)
         writer.write(image.format)
         writer.write(image.colorProfile)
+    }
+
+    /// Appends planes to the memory, and their description to `writer`.
+    func write(_ planes: ReducedPlanes, _ writer: inout WireWriter) throws(CodecError) {
+        writer.write(planes.reductions.lowerBound)
+        writer.write(planes.reductions.upperBound)
+        writer.write(planes.planes.count)
+        for plane in planes.planes {
+            try write(plane.samples, &writer)
+            writer.write(plane.horizontalScale)
+            writer.write(plane.verticalScale)
+        }
     }
 }

@@ -13,6 +13,7 @@ struct RequestLoop: ~Copyable {
     private let buffer: MemoryMapping
     private let current: CurrentRequest
     private let cancellation: CancellationFlag
+    private let planeCollector = PlaneCollector()
     private var frames: ImageFrames?
 
     /// The number of the request in progress.
@@ -120,14 +121,19 @@ struct RequestLoop: ~Copyable {
     }
 
     private func writeImages(_ request: DecodeRequest, _ writer: inout WireWriter) throws {
-        let decoded = try request.source(codecs).decodedImages(
-            [request.options] + request.furtherOptions, cancellation: cancellation)
-        for decoded in decoded {
+        let decoded = try request.source(codecs).decodedSizes(
+            [request.options] + request.furtherOptions,
+            planesByteCount: request.planesByteCount, planeCollector,
+            cancellation: cancellation)
+        for decoded in decoded.images {
             writer.write(decoded != nil)
             guard let decoded else { continue }
             try request.memory?.write(decoded.image, &writer)
             writer.write(decoded.report)
         }
+        let planes = decoded.reduced?.planes
+        writer.write(planes != nil)
+        if let planes { try request.memory?.write(planes, &writer) }
     }
 
     private func writePreview(_ request: DecodeRequest, _ writer: inout WireWriter) throws {

@@ -40,6 +40,10 @@ struct JPEGDecoder: ImageDecoder {
         }
     }
 
+    func sharesPlanes(_ plan: DecodePlan, _ other: DecodePlan) -> Bool {
+        ShrinkChoice(plan).isSame(as: ShrinkChoice(other))
+    }
+
     func makeIndex(
         of bytes: Span<UInt8>, limits: DecodeLimits, cancellation: CancellationFlag?,
         releaseInput: (@Sendable (Range<Int>) -> Void)?

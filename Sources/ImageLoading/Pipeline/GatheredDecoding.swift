@@ -6,7 +6,8 @@ internal import EncodedImages
 /// Decodes an original once for all sizes of it that are requested at about the same time.
 ///
 /// The sizes are taken when the decode begins. Sizes for which the decoder would shrink by another
-/// factor are left to a later decode, so that each image has the pixels of a decode of its own.
+/// factor are left to a later decode, so that each image has the pixels of a decode of its own. Sizes that
+/// are requested meanwhile wait, if they will be made of the planes of the decode.
 final class GatheredDecoding: Sendable {
     /// The images of one decode, by their options.
     private typealias Images = [DecodeOptions: MadeImage]
@@ -15,7 +16,8 @@ final class GatheredDecoding: Sendable {
     private enum FirstTurn: Sendable {
         case decoded(Images)
         /// There was no memory for the sizes that were taken.
-        case needsMemory(OpenedOriginal, sizes: [DecodeOptions], byteCount: Int)
+        case needsMemory(
+            OpenedOriginal, sizes: [DecodeOptions], keepsPlanes: Bool, byteCount: Int)
     }
 
     private let decoding: ImageDecoding
@@ -76,6 +78,7 @@ final class GatheredDecoding: Sendable {
         _ number: GatheredSizes.DecodeNumber, _ key: ImageLoadKey, _ load: ImageLoad
     ) async throws(LoadError) -> Images {
         let (queues, clock) = (decoding.resources.queues, decoding.resources.clock)
+        defer { sizes.end(number, key) }
         return try await decoding.withData(load) { [self] data throws(LoadError) in
             // Behind the lookups of requests that are about to add sizes.
             if queues.lookups.waitingCount > 0 {
@@ -88,15 +91,15 @@ final class GatheredDecoding: Sendable {
             }
             switch turn {
             case .decoded(let images): return images
-            case .needsMemory(let original, let sizes, let byteCount):
+            case .needsMemory(let original, let sizes, let keepsPlanes, let byteCount):
                 let reservation = try await decoding.resources.budget.reserve(
                     byteCount, load.urgency)
                 let submitted = clock.now
                 return try await queues.decodes.run(load.urgency) {
                     [decoding] cancellation throws(LoadError) in
                     try decoding.decodeSizes(
-                        sizes, of: original, load, reservation, submitted: submitted,
-                        cancellation)
+                        sizes, of: original, load, keepsPlanes: keepsPlanes, reservation,
+                        submitted: submitted, cancellation)
                 }
             }
         }
@@ -109,16 +112,23 @@ final class GatheredDecoding: Sendable {
         let original = try decoding.open(data)
         let taken = sizes.take(number, key, of: original.source)
         let options = taken.isEmpty ? [load.image.options] : taken
+        var keepsPlanes = false
+        if case .file(let file) = load.key.data.original {
+            keepsPlanes = decoding.resources.reduced.noteSizes(options.count, of: file)
+        }
+        if keepsPlanes { sizes.begin(number, key, original.source, options[0]) }
         let byteCount = options.reduce(0) { sum, options in
             let (sum, isTooMuch) = sum.addingReportingOverflow(
                 original.source.resultByteCount(options))
             return isTooMuch ? .max : sum
         }
         guard let reservation = decoding.resources.budget.tryReserve(byteCount) else {
-            return .needsMemory(original, sizes: options, byteCount: byteCount)
+            return .needsMemory(
+                original, sizes: options, keepsPlanes: keepsPlanes, byteCount: byteCount)
         }
         return .decoded(
             try decoding.decodeSizes(
-                options, of: original, load, reservation, submitted: submitted, cancellation))
+                options, of: original, load, keepsPlanes: keepsPlanes, reservation,
+                submitted: submitted, cancellation))
     }
 }

@@ -16,9 +16,17 @@ final class GatheredSizes: Sendable {
         let options: DecodeOptions
     }
 
+    /// A decode that has taken its sizes, and the first of them.
+    private struct Running {
+        let source: ImageSource
+        let options: DecodeOptions
+    }
+
     private struct State {
         /// By ``ImageLoadKey/withoutSize``: the decode that accepts sizes.
         var open: [ImageLoadKey: DecodeNumber] = [:]
+        /// By the same key: the decodes whose planes are kept when they end.
+        var running: [ImageLoadKey: [DecodeNumber: Running]] = [:]
         /// By the same key: the sizes that are waited for, by their increasing tickets.
         var waiting: [ImageLoadKey: [UInt64: Waiting]] = [:]
         var lastNumber: UInt64 = 0
@@ -39,12 +47,17 @@ final class GatheredSizes: Sendable {
     func makeTicket() -> UInt64 { state.withLock { $0.nextNumber() } }
 
     /// Adds a size to the next decode, until ``remove(_:from:)`` is called.
+    ///
+    /// - Returns: the decode to wait for: one that is running, if the size will be made of its planes.
     func add(
         _ options: DecodeOptions, to key: ImageLoadKey, as ticket: UInt64
     ) -> DecodeNumber {
         state.withLock { state in
-            let decode = state.open[key] ?? state.nextNumber()
-            state.open[key] = decode
+            let running = state.running[key]?.first { _, running in
+                running.source.sharesPlanes(running.options, options)
+            }
+            let decode = running?.key ?? state.open[key] ?? state.nextNumber()
+            if running == nil { state.open[key] = decode }
             state.waiting[key, default: [:]][ticket] = Waiting(decode: decode, options: options)
             return decode
         }
@@ -84,5 +97,21 @@ final class GatheredSizes: Sendable {
             taken.append(waiting.options)
         }
         return taken
+    }
+
+    /// Lets sizes wait for a decode of `options` whose planes are kept, until ``end(_:_:)`` is called.
+    func begin(
+        _ decode: DecodeNumber, _ key: ImageLoadKey, _ source: ImageSource, _ options: DecodeOptions
+    ) {
+        let running = Running(source: source, options: options)
+        state.withLock { $0.running[key, default: [:]][decode] = running }
+    }
+
+    /// Notes that a decode has ended.
+    func end(_ decode: DecodeNumber, _ key: ImageLoadKey) {
+        state.withLock { state in
+            state.running[key]?[decode] = nil
+            if state.running[key]?.isEmpty == true { state.running[key] = nil }
+        }
     }
 }

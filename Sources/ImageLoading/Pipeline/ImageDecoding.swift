@@ -79,6 +79,7 @@ struct ImageDecoding: Sendable {
     ///   - sizes: the options of each size; the first one is always made.
     ///   - original: the original.
     ///   - load: the load that began the decode.
+    ///   - keepsPlanes: whether the planes are kept for further sizes.
     ///   - reservation: the memory for all sizes.
     ///   - submitted: when the work was queued.
     ///   - cancellation: ends the decode at the next row.
@@ -86,20 +87,24 @@ struct ImageDecoding: Sendable {
     /// - Throws: ``LoadError``.
     func decodeSizes(
         _ sizes: [DecodeOptions], of original: OpenedOriginal, _ load: ImageLoad,
-        _ reservation: MemoryReservation, submitted: ContinuousClock.Instant,
-        _ cancellation: CancellationFlag
+        keepsPlanes: Bool = false, _ reservation: MemoryReservation,
+        submitted: ContinuousClock.Instant, _ cancellation: CancellationFlag
     ) throws(LoadError) -> [DecodeOptions: MadeImage] {
         let (clock, data, source) = (resources.clock, original.data, original.source)
         let start = clock.now
         let images: [DecodedImage?]
+        let isDecoded: Bool
         do throws(CodecError) {
-            images = try source.decodedImages(sizes, cancellation: cancellation)
+            (images, isDecoded) = try decodedImages(
+                sizes, of: source, load, keepsPlanes: keepsPlanes, cancellation)
         } catch {
             throw LoadError(decoding: data.original.name, error)
         }
         let duration = start.duration(to: clock.now)
-        resources.metrics.recordDecode(duration)
-        note(images, of: original, load.context.story, duration, submitted.duration(to: start))
+        if isDecoded { resources.metrics.recordDecode(duration) }
+        note(
+            images, of: original, load.context.story, isDecoded ? .decode : .resample, duration,
+            submitted.duration(to: start))
         // A stale image is shown but not stored until the server has confirmed it.
         var isCurrent = !data.isOutOfDate
         if case .file(let file) = load.key.data.original {
@@ -130,10 +135,38 @@ struct ImageDecoding: Sendable {
         return made
     }
 
+    /// Makes sizes of planes in memory, if a decode would give the same pixels, and the others in one
+    /// pass over the file.
+    ///
+    /// - Returns: the images, `nil` for those that need another pass, and whether the file was
+    ///   decoded.
+    private func decodedImages(
+        _ sizes: [DecodeOptions], of source: ImageSource, _ load: ImageLoad, keepsPlanes: Bool,
+        _ cancellation: CancellationFlag
+    ) throws(CodecError) -> (images: [DecodedImage?], isDecoded: Bool) {
+        guard load.request.isReproducible, case .file(let file) = load.key.data.original else {
+            return (try source.decodedImages(sizes, cancellation: cancellation), true)
+        }
+        var made: [DecodeOptions: DecodedImage] = [:]
+        for reduced in resources.reduced.images(of: file) {
+            for options in sizes where made[options] == nil {
+                made[options] = try source.resampled(reduced, options)
+            }
+        }
+        let rest = sizes.filter { made[$0] == nil }
+        guard !rest.isEmpty else { return (sizes.map { made[$0] }, false) }
+        let decoded = try source.decodedSizes(
+            rest, planesByteCount: keepsPlanes ? resources.reduced.imageByteLimit : 0,
+            cancellation: cancellation)
+        if let reduced = decoded.reduced { resources.reduced.insert(reduced, of: file) }
+        for (options, image) in zip(rest, decoded.images) { made[options] = image }
+        return (sizes.map { made[$0] }, true)
+    }
+
     /// Logs a decode, and adds it to the steps of the load.
     private func note(
         _ images: [DecodedImage?], of original: OpenedOriginal, _ story: LoadMetrics,
-        _ duration: Duration, _ wait: Duration
+        _ stage: LoadStep.Stage, _ duration: Duration, _ wait: Duration
     ) {
         let images = images.compactMap(\.self)
         guard let report = images.first?.report else { return }
@@ -150,7 +183,7 @@ struct ImageDecoding: Sendable {
         let factors = report.shrinkFactors.map { "1/\($0)" }.joined(separator: ", ")
         story.add(
             LoadStep(
-                .decode,
+                stage,
                 "\(sizes) of \(original.source.pixelSize) by \(report.decoder), "
                     + "shrunk to \(factors.isEmpty ? "1/1" : factors)",
                 duration: duration, wait: wait))

@@ -83,6 +83,7 @@ public final class ImagePipeline: Sendable {
     /// and none while memory is critical, until the next call.
     public func respond(to pressure: MemoryPressureLevel) {
         memory.respond(to: pressure)
+        if pressure != .normal { resources.reduced.removeAll() }
         resources.playing.respond(to: pressure)
         if pressure != .normal { returnFreedMemory() }
     }
@@ -90,6 +91,7 @@ public final class ImagePipeline: Sendable {
     /// Evicts most images because the program is in the background.
     public func enterBackground() {
         memory.enterBackground()
+        resources.reduced.removeAll()
         resources.playing.dropAhead()
     }
 
@@ -283,7 +285,9 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Parameter path: as in ``FileIdentity/path``.
     public func removeFromMemory(_ path: String) {
-        if let file = resources.files.remove(path) { memory.removeAll(of: .file(file)) }
+        guard let file = resources.files.remove(path) else { return }
+        memory.removeAll(of: .file(file))
+        resources.reduced.removeAll(of: file)
     }
 
     /// Removes all renditions of all versions of a file from ``Configuration/sharedStore``.

@@ -63,6 +63,11 @@ extension PipelineResources {
             memory: MemoryCache(
                 byteLimit: configuration.memoryCacheByteLimit,
                 lifetime: configuration.memoryLifetime, budget: configuration.memoryBudget),
+            reduced: ReducedImages(
+                // Planes do not expire.
+                byteLimit: configuration.memoryLifetime == nil
+                    ? configuration.memoryCacheByteLimit / 4 : 0,
+                budget: configuration.memoryBudget),
             store: configuration.store, sharedStore: configuration.sharedStore,
             policy: configuration.storePolicy, logger: logger)
     }

@@ -11,6 +11,8 @@ struct PipelineResources: Sendable {
     let files: FileIdentities
     let budget: MemoryBudget
     let memory: MemoryCache
+    /// The planes of files whose sizes are reproducible.
+    let reduced: ReducedImages
     /// The animations that are being played.
     let playing = PlayingAnimations()
     /// The store of renditions and facts, if there is one.

@@ -128,9 +128,29 @@ extension PipelineResources {
     private let sizes = GatheredSizes()
     private let key = ImageLoadKey(image: ImageKey(original: .named("a")))
 
-    private func source() throws -> ImageSource {
-        let file = FakeCodec.file(PixelSize(width: 64, height: 64), grey: 1)
-        return try ImageSource(EncodedBytes(file), codecs: CodecSet([FakeCodec()]))
+    private func source(hasPlanes: Bool = false) throws -> ImageSource {
+        let file = FakeCodec.file(PixelSize(width: 640, height: 640), grey: 1)
+        return try ImageSource(
+            EncodedBytes(file), codecs: CodecSet([FakeCodec(hasPlanes: hasPlanes)]))
+    }
+
+    @Test("wait for a running decode that makes the same planes") func planes() throws {
+        func add(_ side: Int) -> GatheredSizes.DecodeNumber {
+            sizes.add(DecodeOptions(maximumSide: side), to: key, as: sizes.makeTicket())
+        }
+        let first = add(100)
+        let source = try source(hasPlanes: true)
+        #expect(sizes.take(first, key, of: source).count == 1)
+        sizes.begin(first, key, source, DecodeOptions(maximumSide: 100))
+        #expect(add(60) == first)
+        let second = add(40)
+        #expect(second != first)
+        #expect(sizes.take(second, key, of: source) == [DecodeOptions(maximumSide: 40)])
+        #expect(add(50) == first)
+        sizes.end(first, key)
+        let third = add(60)
+        #expect(third != first && third != second)
+        #expect(sizes.count(key) == 5)
     }
 
     @Test("are taken once, the one that waits longest first") func order() throws {

@@ -23,7 +23,7 @@ struct ShrinkChoice {
     func blockSides(_ frame: JPEGFrame, _ space: JPEGScanReader.ColorSpace) -> [Int]? {
         let sides = frame.components.indices.map { index in
             let isColor = space == .yCbCr && index > 0
-            return blockSide(frame, index, isColor: isColor)
+            return blockSide(sampling(frame.components[index], frame), isColor: isColor)
         }
         if space == .yCbCr { return sides[0] < 8 ? sides : nil }
         // CMYK and RGB components are interleaved sample by sample, so they need one size.
@@ -36,16 +36,54 @@ struct ShrinkChoice {
         return sides.map { _ in side }
     }
 
-    private func blockSide(_ frame: JPEGFrame, _ index: Int, isColor: Bool) -> Int {
-        let component = frame.components[index]
-        let horizontal =
-            Double(component.horizontalSampling) / Double(frame.maximumHorizontalSampling)
-        let vertical =
-            Double(component.verticalSampling) / Double(frame.maximumVerticalSampling)
-        let reduction = plan.reduction(ofChroma: isColor) * min(horizontal, vertical)
-        return [1, 2, 4].first { side in
+    /// Returns the reductions of luma for which the block sides of a YCbCr image are the same as for the
+    /// plan, if nothing else of it changes.
+    func reductions(_ frame: JPEGFrame) -> Range<Double> {
+        var (least, most) = (0.0, Double.infinity)
+        for index in frame.components.indices {
+            let isColor = index > 0
+            let chosen = blockSide(sampling(frame.components[index], frame), isColor: isColor)
+            // 1 or 2.
+            let factor = plan.reduction(ofChroma: isColor) / plan.reduction(ofChroma: false)
+            let sampling = sampling(frame.components[index], frame)
+            for side in Self.sides where side <= chosen {
+                let residual = residual(side, isColor: isColor)
+                let isEnough = { $0 * factor * sampling * Double(side) / 8 >= residual }
+                var limit = residual * 8 / Double(side) / sampling / factor
+                while !isEnough(limit) { limit = limit.nextUp }
+                while isEnough(limit.nextDown) { limit = limit.nextDown }
+                if side == chosen { least = max(least, limit) } else { most = min(most, limit) }
+            }
+        }
+        return least < most ? least..<most : 0..<0
+    }
+
+    /// Returns whether the block sides of any file with full or half chroma are the same for another plan.
+    func isSame(as other: ShrinkChoice) -> Bool {
+        func sides(_ choice: ShrinkChoice) -> [Int] {
+            [choice.blockSide(1, isColor: false)]
+                + [1, 0.5].map { choice.blockSide($0, isColor: true) }
+        }
+        let own = sides(self)
+        return own[0] < 8 && own == sides(other)
+    }
+
+    /// The sides to which a block is reduced.
+    private static let sides = [1, 2, 4]
+
+    /// Returns the block side of a component with the given ``sampling(_:_:)``.
+    private func blockSide(_ sampling: Double, isColor: Bool) -> Int {
+        let reduction = plan.reduction(ofChroma: isColor) * sampling
+        return Self.sides.first { side in
             reduction * Double(side) / 8 >= residual(side, isColor: isColor)
         } ?? 8
+    }
+
+    /// Returns the samples of a component per pixel along a side, the lesser of both.
+    private func sampling(_ component: JPEGFrame.Component, _ frame: JPEGFrame) -> Double {
+        min(
+            Double(component.horizontalSampling) / Double(frame.maximumHorizontalSampling),
+            Double(component.verticalSampling) / Double(frame.maximumVerticalSampling))
     }
 
     /// Returns the minimum factor to leave to the resampler.

@@ -41,7 +41,7 @@ struct ShrunkImageSink: ComponentSink, ~Copyable {
                     verticalScale: scale * Double(component.verticalSampling)
                         / Double(frame.maximumVerticalSampling))
             }
-            try rows.beginYCbCr(planes, profile)
+            try rows.beginYCbCr(planes, profile) { ShrinkChoice($0).reductions(frame) }
         case .rgb, .cmyk, .ycck:
             let isRGB = image.colorSpace == .rgb
             try rows.begin(image.size(of: 0), .rgb8, isRGB ? profile : .sRGB)
