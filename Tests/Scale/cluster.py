@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that all URLs of an original meet on one of three servers behind the proxies of Packaging, and kills a server.
+"""Checks that all URLs of an original meet on one of three servers behind the proxies of Packaging; restarts and kills them.
 
 Counts the decodes with hashing and round robin: a server shares a decode among sizes for which its decoder shrinks luma
 and chroma alike, also those that are requested later.
@@ -9,17 +9,19 @@ usage: cluster.py CALOTYPE [--originals N]; needs nginx and Pillow, and tests HA
 """
 
 import argparse
+import collections
 import concurrent.futures
+import http.client
 import os
 import pathlib
 import random
 import re
 import shutil
-import signal
+import statistics
 import subprocess
 import tempfile
+import threading
 import time
-import urllib.error
 import urllib.request
 
 from scale import check, linked, photograph, report_missed
@@ -32,6 +34,8 @@ SIZES = [384, 320, 256, 224, 160, 112]
 # All of them are decoded at an eighth.
 EQUAL_SIZES = [160, 128, 112, 96, 80, 64]
 PORT = 18090
+# The `fail_timeout` of nginx-cluster.conf in seconds.
+FAIL_TIMEOUT = 5
 
 
 def get(port, path):
@@ -110,62 +114,143 @@ def check_servers(work, names):
                 process.wait()
 
 
+class Servers:
+    """Three servers of the same folder, each with its own cache."""
+
+    def __init__(self, program, work, folder, name):
+        self.commands = [
+            [program, "serve", str(folder), "--port", str(PORT + index), "--metrics", "--cache-directory",
+             str(work / f"cache-{name}-{index}")]
+            for index in (1, 2, 3)]
+        self.processes = [self.start(number) for number in range(3)]
+
+    def start(self, number):
+        return subprocess.Popen(self.commands[number], stdout=subprocess.DEVNULL)
+
+    def await_all(self):
+        for index in (1, 2, 3):
+            await_response(PORT + index, "/healthz")
+
+    def restart_each(self):
+        """Restarts one server after the other, further apart than the `fail_timeout` of nginx.
+
+        Otherwise nginx avoids all three at the same time.
+        """
+        for number in range(3):
+            self.processes[number].terminate()
+            self.processes[number].wait()
+            self.processes[number] = self.start(number)
+            await_response(PORT + 1 + number, "/healthz")
+            time.sleep(FAIL_TIMEOUT + 1)
+
+    def stop(self):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.wait()
+
+
 def run(program, work, folder, names, is_hashed, sizes=SIZES):
     """Requests all sizes of all originals; returns the number of decodes, and the bytes of each response."""
     label = "hash" if is_hashed else "round robin"
-    processes = [
-        subprocess.Popen(
-            [program, "serve", str(folder), "--port", str(PORT + index), "--metrics", "--cache-directory",
-             str(work / f"cache-{is_hashed}-{sizes[0]}-{index}")], stdout=subprocess.DEVNULL)
-        for index in (1, 2, 3)]
+    servers = Servers(program, work, folder, f"{is_hashed}-{sizes[0]}")
+    proxy = None
     try:
         # nginx avoids for a while a server that has refused connections.
-        for index in (1, 2, 3):
-            await_response(PORT + index, "/healthz")
-        processes.append(subprocess.Popen(configuration(work, is_hashed)))
+        servers.await_all()
+        proxy = subprocess.Popen(configuration(work, is_hashed))
         await_response(PORT, "/healthz")
         # The sizes of a page: those of an original shortly after each other, the originals in any order.
         random.Random(1).shuffle(names)
         paths = [f"/in/{size}x{size}/{name}" for name in names for size in sizes]
         with concurrent.futures.ThreadPoolExecutor(len(sizes)) as pool:
             responses = dict(zip(paths, pool.map(lambda path: get(PORT, path), paths)))
-        servers = {}
+        found = {}
         for path, (headers, _) in responses.items():
-            servers.setdefault(path.rsplit("/", 1)[1], set()).add(headers["X-Server"])
+            found.setdefault(path.rsplit("/", 1)[1], set()).add(headers["X-Server"])
         counts = [decode_count(PORT + index) for index in (1, 2, 3)]
         print(f"{label}: {len(paths)} requests, {sum(counts)} decodes on three servers {counts}", flush=True)
         if is_hashed:
-            scattered = {name: found for name, found in servers.items() if len(found) > 1}
+            scattered = {name: several for name, several in found.items() if len(several) > 1}
             assert not scattered, f"sizes of an original on several servers: {scattered}"
+        bodies = {path: body for path, (_, body) in responses.items()}
         if is_hashed and sizes is SIZES:
             check_servers(work, names)
-            kill_one(processes, paths, responses)
-        return sum(counts), {path: body for path, (_, body) in responses.items()}
+            check_restarts(servers, bodies)
+            check_kill(servers, bodies)
+        return sum(counts), bodies
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        for process in processes:
-            process.wait()
+        servers.stop()
+        if proxy:
+            proxy.terminate()
+            proxy.wait()
 
 
-def kill_one(processes, paths, responses):
-    """Kills a server while all images are requested again: nginx must answer from the others."""
-    failures = wrong = 0
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        def again(path):
+def requests_during(bodies, action):
+    """Returns the start, the duration and the result of each request while `action` runs.
+
+    The result is whether the body is as expected, and the error if there was none.
+    """
+    results, is_over = [], threading.Event()
+
+    def client(seed):
+        rng, paths = random.Random(seed), list(bodies)
+        while not is_over.is_set():
+            path, start = rng.choice(paths), time.monotonic()
             try:
-                return get(PORT, path)[1] == responses[path][1]
-            except urllib.error.URLError:
-                return None
-        results = []
-        for index, result in enumerate(pool.map(again, paths)):
-            if index == len(paths) // 4:
-                processes[0].kill()
-            results.append(result)
-    failures, wrong = results.count(None), results.count(False)
-    print(f"one of three servers killed: {failures} of {len(results)} requests failed, {wrong} wrong responses")
+                result = get(PORT, path)[1] == bodies[path]
+            except (OSError, http.client.HTTPException) as error:
+                result = str(error)
+            results.append((start, time.monotonic() - start, result))
+
+    threads = [threading.Thread(target=client, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        action()
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    return results
+
+
+def failed_share(what, results):
+    """Prints how many requests failed, in percent; a wrong response ends the program."""
+    outcomes = [result for _, _, result in results]
+    errors = collections.Counter(outcome for outcome in outcomes if isinstance(outcome, str))
+    wrong = outcomes.count(False)
+    print(f"{what}: {errors.total()} of {len(outcomes)} requests failed {dict(errors)}, {wrong} wrong responses", flush=True)
     assert wrong == 0
-    check("failed requests", 100 * failures / len(results), 0.5, " %")
+    return 100 * errors.total() / len(outcomes)
+
+
+def check_restarts(servers, bodies):
+    """Restarts one server after the other: nginx must answer from the others."""
+    results = requests_during(bodies, servers.restart_each)
+    check("failed requests during restarts", failed_share("each server restarted", results), 0, " %")
+
+
+def check_kill(servers, bodies):
+    """Kills a server: nginx must answer from the others, which make the images of the killed one."""
+    killed = []
+
+    def kill():
+        time.sleep(5)
+        killed.append(time.monotonic())
+        servers.processes[0].kill()
+        time.sleep(15)
+
+    results = requests_during(bodies, kill)
+    check("failed requests", failed_share("one of three servers killed", results), 0.5, " %")
+
+    def percentile(begin, end):
+        times = [duration for start, duration, _ in results if begin <= start - killed[0] < end]
+        return 1000 * statistics.quantiles(times, n=100)[98]
+
+    before, after = percentile(-5, 0), percentile(10, 15)
+    print(f"99th percentile: {before:.1f} ms before the kill, {percentile(0, 10):.1f} ms within 10 s, {after:.1f} ms later")
+    check("99th percentile 10 s after the kill, of that before", after / before, 1.5)
 
 
 def main():
