@@ -14,6 +14,8 @@ public final class DecoderSandbox: Sendable {
         public var workerPath: String
         /// The maximum number of images that are decoded at the same time.
         public var workerCount: Int
+        /// The maximum number of images that are decoded in addition while others are less urgent.
+        public var spareCount = 0
         /// The maximum number of animations that are read at the same time.
         public var animationCount: Int
         /// The number of images after which a worker is replaced; reading a header or metadata counts as a
@@ -79,7 +81,7 @@ public final class DecoderSandbox: Sendable {
         /// The maximum number of bytes that all workers together allocate in addition to those at their
         /// start.
         public var totalMemoryByteCount: Int {
-            (2 * workerCount + animationCount) * memoryByteCount
+            (2 * workerCount + spareCount + animationCount) * memoryByteCount
                 + inspectionCount * min(inspectionMemoryByteCount, memoryByteCount)
         }
         /// The maximum value of `DecodeLimits.maximumMemoryByteCount` in a worker; the rest of its memory
@@ -150,7 +152,7 @@ public final class DecoderSandbox: Sendable {
             }
         }
         let count = configuration.workerCount
-        decodes = pool(count, count, memoryByteCount)
+        decodes = pool(count + configuration.spareCount, count, memoryByteCount)
         animations = pool(configuration.animationCount, 0, memoryByteCount)
         encodes = pool(count, 0, memoryByteCount)
         // A program that handles a few files does not start a second worker for their headers.

@@ -54,6 +54,7 @@ package struct SandboxArguments: ParsableArguments {
             workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: workerCount)
         // Enough for every image within the decode limits, unless other clients share the memory.
         configuration.memoryByteCount = workerMemory ?? (isShort ? 2_340 << 20 : 512 << 20)
+        configuration.spareCount = isShort ? 0 : 1
         return configuration
     }
 

@@ -27,12 +27,24 @@ package final class WorkQueue: Sendable {
         var firstPlace: Int64 = 0
         var width: Int
         var isSuspended = false
-        var busyCount = 0
+        /// How much work of each priority runs.
+        var busyCounts: [LoadPriority: Int] = [:]
         var threadCount = 0
         var isClosed = false
         var closers: [CheckedContinuation<Void, Never>] = []
+
+        var busyCount: Int { busyCounts.values.reduce(0, +) }
+
+        /// Returns whether work may begin beside what runs.
+        func admits(_ priority: LoadPriority, spareWidth: Int) -> Bool {
+            let count = busyCount
+            if count < width { return true }
+            let asUrgentCount = busyCounts.reduce(0) { $0 + ($1.key >= priority ? $1.value : 0) }
+            return asUrgentCount < width && count < width + spareWidth
+        }
     }
 
+    private let spareWidth: Int
     private let state: Mutex<State>
     /// Signalled whenever there may be work for a waiting thread.
     private let wakeUps = DispatchSemaphore(value: 0)
@@ -40,9 +52,12 @@ package final class WorkQueue: Sendable {
 
     /// - Parameters:
     ///   - width: how much work runs at the same time.
+    ///   - spareWidth: how much work runs in addition that is more urgent than some that runs. Slow work of
+    ///     a low priority then does not delay it.
     ///   - maximumWaitingCount: how much may wait.
-    package init(width: Int, maximumWaitingCount: Int) {
+    package init(width: Int, spareWidth: Int = 0, maximumWaitingCount: Int) {
         precondition(width > 0, "a queue needs a thread")
+        self.spareWidth = spareWidth
         self.maximumWaitingCount = maximumWaitingCount
         state = Mutex(State(width: width))
         addThreads()
@@ -131,6 +146,8 @@ package final class WorkQueue: Sendable {
             work.rank.priority = priority
             state.waiting.insert(work, at: state.waiting.place(of: work.rank))
         }
+        // It may be urgent enough for the spare width now.
+        if spareWidth > 0 { wakeUps.signal() }
     }
 
     /// Removes work that still waits.
@@ -229,7 +246,7 @@ package final class WorkQueue: Sendable {
     private func addThreads() {
         let count = state.withLock { state in
             guard !state.isClosed else { return 0 }
-            let missing = max(0, state.width - state.threadCount)
+            let missing = max(0, state.width + spareWidth - state.threadCount)
             state.threadCount += missing
             return missing
         }
@@ -245,7 +262,7 @@ package final class WorkQueue: Sendable {
         while true {
             while let work = take() {
                 work.body()
-                state.withLock { $0.busyCount -= 1 }
+                state.withLock { $0.busyCounts[work.rank.priority, default: 1] -= 1 }
             }
             if state.withLock({ $0.isClosed && $0.waiting.isEmpty }) { break }
             wakeUps.wait()
@@ -261,11 +278,11 @@ package final class WorkQueue: Sendable {
 
     private func take() -> Work? {
         state.withLock { state in
-            guard !state.isSuspended, state.busyCount < state.width,
-                let work = state.waiting.popLast()
+            guard !state.isSuspended, let next = state.waiting.last,
+                state.admits(next.rank.priority, spareWidth: spareWidth)
             else { return nil }
-            state.busyCount += 1
-            return work
+            state.busyCounts[next.rank.priority, default: 0] += 1
+            return state.waiting.removeLast()
         }
     }
 }

@@ -63,6 +63,63 @@ import Testing
         #expect(Set(done.all) == ["began 0", "began 1", "began 2", "began 3"])
     }
 
+    @Test("begins urgent work although its width is taken by less urgent work")
+    func spareWidth() async throws {
+        let queue = WorkQueue(width: 2, spareWidth: 1, maximumWaitingCount: 100)
+        let gate = Gate()
+        func add(_ name: String, _ priority: LoadPriority) throws {
+            try queue.submit(priority) { [done] in
+                done.append(name)
+                gate.wait()
+            }
+        }
+        for number in 0..<3 { try add("low \(number)", .prefetch) }
+        await eventually { done.all.count == 2 }
+        try add("high", .visible)
+        await eventually { done.all.contains("high") }
+        // The spare width is taken.
+        try add("second high", .visible)
+        #expect(queue.busyCount == 3)
+        #expect(queue.waitingCount == 2)
+        gate.open()
+        await eventually { done.all.contains("second high") }
+        for _ in 0..<4 { gate.open() }
+        await queue.close()
+        #expect(Set(done.all) == ["low 0", "low 1", "low 2", "high", "second high"])
+    }
+
+    @Test("begins work that has become more urgent than what runs") func raised() async throws {
+        let queue = WorkQueue(width: 1, spareWidth: 1, maximumWaitingCount: 100)
+        let gate = Gate()
+        try queue.submit(.prefetch) { gate.wait() }
+        await eventually { queue.busyCount == 1 }
+        let ticket = try queue.submit(.prefetch) { [done] in done.append("raised") }
+        #expect(queue.waitingCount == 1)
+        queue.move(ticket, to: .visible)
+        await eventually { done.all == ["raised"] }
+        gate.open()
+        await queue.close()
+    }
+
+    @Test("does not use the spare width for work of one priority")
+    func equalPriorities() async throws {
+        let queue = WorkQueue(width: 1, spareWidth: 1, maximumWaitingCount: 100)
+        let gate = Gate()
+        for name in ["one", "two"] {
+            try queue.submit(.visible) { [done] in
+                done.append(name)
+                gate.wait()
+            }
+        }
+        await eventually { done.all.count == 1 }
+        try queue.submit(.prefetch) { [done] in done.append("low") }
+        #expect(queue.busyCount == 1)
+        #expect(queue.waitingCount == 2)
+        for _ in 0..<2 { gate.open() }
+        await queue.close()
+        #expect(done.all == ["one", "two", "low"])
+    }
+
     @Test("S12: has room again when work throws")
     func throwing() async throws {
         await #expect(throws: LoadError.queueFull) {

@@ -16,7 +16,8 @@ final class WorkQueues: Sendable {
     let encodes: WorkQueue
 
     /// - Parameters:
-    ///   - decodeThreadCount: the threads that decode, and as many that process or encode.
+    ///   - decodeThreadCount: the threads that decode, and as many that process or encode; one more decodes
+    ///     while others decode what is less urgent.
     ///   - readThreadCount: the threads that read files.
     ///   - maximumWaitingCount: the maximum number of pieces of work that wait in each queue.
     init(decodeThreadCount: Int, readThreadCount: Int, maximumWaitingCount: Int) {
@@ -25,7 +26,9 @@ final class WorkQueues: Sendable {
         lookups = WorkQueue(
             width: max(2, width), maximumWaitingCount: max(8192, maximumWaitingCount))
         loads = WorkQueue(width: readThreadCount, maximumWaitingCount: maximumWaitingCount)
-        decodes = WorkQueue(width: width, maximumWaitingCount: maximumWaitingCount)
+        // The images of a sheet or ahead of a view may be slow.
+        decodes = WorkQueue(
+            width: width, spareWidth: 1, maximumWaitingCount: maximumWaitingCount)
         processes = WorkQueue(width: width, maximumWaitingCount: maximumWaitingCount)
         encodes = WorkQueue(width: width, maximumWaitingCount: maximumWaitingCount)
     }
