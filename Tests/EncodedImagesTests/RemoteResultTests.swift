@@ -61,6 +61,30 @@ import Testing
         #expect(try source.resampled(reduced, DecodeOptions(maximumSide: 2)) == nil)
     }
 
+    @Test("is made of any planes that are accepted") func anyPlanes() throws {
+        let stored = PixelSize(width: 20, height: 10)
+        var count = 0
+        for scale in [1e-9, 0.04, 0.3, 0.5, 1] {
+            for extra in 0...1 {
+                let size = PixelSize(
+                    width: Int((Double(stored.width) * scale).rounded(.up)) + extra,
+                    height: Int((Double(stored.height) * scale).rounded(.up)) + extra)
+                let planes = planes(size, scale: scale, .gray8, 0.001..<1000)
+                let source = try source(Self.image(5, 3, .rgb8), planes)
+                let sizes = try source.decodedSizes(
+                    [DecodeOptions(maximumSide: 5)], planesByteCount: 1000)
+                let reduced = try #require(sizes.reduced)
+                for side in [1, 5, 19, 20] {
+                    let options = DecodeOptions(maximumSide: side)
+                    let image = try source.resampled(reduced, options)?.image
+                    #expect(image?.size == source.resultSize(options))
+                    count += 1
+                }
+            }
+        }
+        #expect(count == 40)
+    }
+
     @Test("is rejected with planes that do not fit the image") func refusedPlanes() throws {
         let wide = PixelSize(width: 12, height: 5)
         for planes in [

@@ -87,7 +87,13 @@ import Testing
         for file in SampleFiles.own(format.name, "valid") {
             let source = try ImageSource(EncodedBytes(mapping: file.path), codecs: builtInCodecs)
             guard source.pixelSize.area < 300_000 else { continue }
-            let all = Self.options(source.pixelSize, acceptsYCbCr: acceptsYCbCr)
+            let (width, height) = (source.pixelSize.width, source.pixelSize.height)
+            var part = DecodeOptions(maximumSide: max(1, width / 14))
+            part.acceptsYCbCr = acceptsYCbCr
+            part.region = PixelRect(
+                x: width / 5, y: height / 7, width: max(1, width * 3 / 4),
+                height: max(1, height * 4 / 5))
+            let all = Self.options(source.pixelSize, acceptsYCbCr: acceptsYCbCr) + [part]
             for first in all {
                 let sizes = try source.decodedSizes([first], planesByteCount: 4 << 20)
                 #expect(
