@@ -52,11 +52,13 @@ final class GatheredSizes: Sendable {
     func add(
         _ options: DecodeOptions, to key: ImageLoadKey, as ticket: UInt64
     ) -> DecodeNumber {
-        state.withLock { state in
-            let running = state.running[key]?.first { _, running in
-                running.source.sharesPlanes(running.options, options)
-            }
-            let decode = running?.key ?? state.open[key] ?? state.nextNumber()
+        // Outside of the lock, since a plan parses the colour profile. A decode that has ended by then
+        // begins again.
+        let running = state.withLock { $0.running[key] }?.first { _, running in
+            running.source.sharesPlanes(running.options, options)
+        }?.key
+        return state.withLock { state in
+            let decode = running ?? state.open[key] ?? state.nextNumber()
             if running == nil { state.open[key] = decode }
             state.waiting[key, default: [:]][ticket] = Waiting(decode: decode, options: options)
             return decode
