@@ -21,6 +21,8 @@ SECONDS, BRIEF_SECONDS = 180, 6
 # The number of valid clients, and the mean seconds between the requests of each.
 CLIENTS, PAUSE = 8, 0.1
 COLD_SHARE, HOSTILE_SHARE = 0.1, 0.1
+# The number of qualities in which each phase requests an image.
+QUALITIES = 23
 LISTED, BRIEF_LISTED = 100_001, 5_000
 # The maximum concurrent hostile requests, and the number of their large files.
 MANY_HOSTILE, MANY_LARGE = 100, 60
@@ -47,6 +49,8 @@ def run(context):
         with server.client() as client:
             references = {path: response.body for path, response in fetch_all(client, hot).items()}
             client.get("/-/listing/")
+        # Until the server keeps what decodes of further sizes share.
+        Good(server, names, references, context.seed, 2, max(seconds / 6, 1)).finish()
         alone = Good(server, names, references, context.seed, 0, max(seconds / 3, 3)).finish()
         rate = alone.count / alone.seconds * HOSTILE_SHARE / (1 - HOSTILE_SHARE)
         with sampled(server.resident_with_workers, 0.5) as memory:
@@ -124,8 +128,9 @@ class Good:
         other.close()
 
     def finish(self):
-        self.times, self.wrong = self.pipe.recv()
+        self.cached, self.new, self.wrong = self.pipe.recv()
         self.process.join()
+        self.times = self.cached + self.new
         self.count = len(self.times)
         return self
 
@@ -134,26 +139,27 @@ class Good:
 
     def __str__(self):
         return (f"{self.count} valid requests in {self.seconds:.0f} s: p50 {milliseconds(self.at(0.5))}, "
-                f"p99 {milliseconds(self.at(0.99))}, worst {milliseconds(self.at(1))}")
+                f"p99 {milliseconds(self.at(0.99))}, worst {milliseconds(self.at(1))}; p99 of cached renditions "
+                f"{milliseconds(percentile(self.cached, 0.99))}, p90 of new ones "
+                f"{milliseconds(percentile(self.new, 0.9))}")
 
 
 def good_clients(port, names, references, seed, phase, seconds, pipe):
-    times, wrong, lock, number = [], [], threading.Lock(), itertools.count()
+    cached, new, wrong, lock = [], [], [], threading.Lock()
     end = time.monotonic() + seconds
+    # Every cold request is unique. Phases of any duration have the same mixture of sizes.
+    cold = [f"/{side}x{side},fill,q{30 + QUALITIES * phase + quality}/{name}"
+            for side in range(100, 1100, 50) for quality in range(QUALITIES) for name in names]
+    random.Random(seed).shuffle(cold)
 
     def ask(client_number):
         rng = random.Random(seed * 1000 + client_number)
         client = Client(port)
         while time.monotonic() < end:
             time.sleep(rng.expovariate(1 / PAUSE))
-            path = rng.choice(list(references))
+            times, path = cached, rng.choice(list(references))
             if rng.random() < COLD_SHARE:
-                # Every cold request is unique.
-                cold = next(number)
-                side = 100 + 50 * (cold // (32 * len(names)) % 20)
-                quality = 30 + 32 * phase + cold // len(names) % 32
-                name = names[cold % len(names)]
-                path = f"/{side}x{side},fill,q{quality}/{name}"
+                times, path = new, cold.pop()
             start = time.monotonic()
             try:
                 response = client.get(path)
@@ -171,7 +177,7 @@ def good_clients(port, names, references, seed, phase, seconds, pipe):
         thread.start()
     for thread in threads:
         thread.join()
-    pipe.send((times, wrong))
+    pipe.send((cached, new, wrong))
 
 
 def start_stranger(context, server, folder, files, names, rate, seconds, listed):
