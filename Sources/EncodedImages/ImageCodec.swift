@@ -264,7 +264,8 @@ public protocol AnimationEncoder: ImageEncoder {
     ///
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
-    ///   - loopCount: the number of times that the animation is played; 0 means infinitely.
+    ///   - loopCount: the number of times that the animation is played; 0 means infinitely. More than
+    ///     the format can express becomes its maximum.
     ///   - options: the options for each frame.
     /// - Returns: a writer of the frames.
     /// - Throws: ``CodecError``.

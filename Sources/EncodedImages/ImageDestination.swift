@@ -101,7 +101,8 @@ public struct ImageDestination: Sendable {
     ///
     /// - Parameters:
     ///   - size: the size of every frame in pixels.
-    ///   - loopCount: the number of times that the animation is played; 0 means infinitely.
+    ///   - loopCount: the number of times that the animation is played; 0 means infinitely. More than
+    ///     the format can express becomes its maximum.
     /// - Returns: a writer of the frames.
     /// - Throws: ``CodecError/unsupported(feature:)`` if the format has no animations.
     public func animationWriter(

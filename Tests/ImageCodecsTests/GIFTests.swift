@@ -206,6 +206,29 @@ import Testing
         #expect(abs(total / .milliseconds(1) - 525) <= 10)
     }
 
+    #if WebP
+    private static let maximumLoopCounts = [("gif", 65_536), ("webp", 65_535)]
+    #else
+    private static let maximumLoopCounts = [("gif", 65_536)]
+    #endif
+
+    @Test(
+        "a loop count above the maximum of a format becomes the maximum",
+        arguments: maximumLoopCounts)
+    func largeLoopCount(format: String, maximum: Int) throws {
+        let size = PixelSize(width: 2, height: 2)
+        let destination = try ImageDestination(format: format, codecs: builtInCodecs)
+        for loopCount in [maximum, maximum + 1, 1 << 32] {
+            var writer = try destination.animationWriter(size, loopCount: loopCount)
+            for seed in 0..<2 {
+                let image = TestImage.photograph(size, .rgb8, seed: UInt64(seed))
+                try writer.append(image, duration: .milliseconds(100))
+            }
+            let source = try ImageSource(EncodedBytes(writer.finish()), codecs: builtInCodecs)
+            #expect(source.header.loopCount == maximum)
+        }
+    }
+
     @Test("a frame is cleared only if the next one reveals something", arguments: [4, 12])
     func disposal(secondEnd: Int) throws {
         let size = PixelSize(width: 16, height: 8)

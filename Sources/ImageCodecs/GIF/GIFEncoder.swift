@@ -43,9 +43,6 @@ struct GIFWriter: AnimationWriter {
         guard size.largestSide <= 65_535 else {
             throw .unsupported(feature: "GIF of \(size) pixels; the largest side is 65535")
         }
-        guard (0...65_536).contains(loopCount) else {
-            throw .unsupported(feature: "GIF with loop count \(loopCount); the maximum is 65536")
-        }
         self.size = size
         self.loopCount = loopCount
         self.options = options
@@ -72,7 +69,7 @@ struct GIFWriter: AnimationWriter {
         // No global colour table: each frame has a local one.
         file += [0x70, 0, 0]
         if loopCount != 1 {
-            let repeats = loopCount == 0 ? 0 : loopCount - 1
+            let repeats = loopCount == 0 ? 0 : Int(UInt16(clamping: loopCount - 1))
             file += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8)
             file += [3, 1] + Self.number(repeats) + [0]
         }

@@ -87,13 +87,9 @@ struct WebPAnimationWriter: AnimationWriter {
     private let raw: OpaquePointer
 
     init(_ settings: WebPSettings, loopCount: Int) throws(CodecError) {
-        guard (0...65_535).contains(loopCount) else {
-            throw .unsupported(
-                feature: "WebP with loop count \(loopCount); the maximum is 65535")
-        }
         try unsafe requireLibrary(calotype_webp_missing())
         let raw = unsafe settings.withValue {
-            unsafe calotype_webp_animation_create($0, Int32(loopCount))
+            unsafe calotype_webp_animation_create($0, Int32(UInt16(clamping: loopCount)))
         }
         guard let raw = unsafe raw else {
             throw .library(message: "out of memory: cannot create a WebP encoder")
