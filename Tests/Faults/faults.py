@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation test: applies the one-line faults of faults.tsv one at a time to a copy of the package, builds
-it, and runs the test targets of the module and then all others until a test fails.
+"""Mutation test: inserts the one-line faults of faults.tsv into a copy of the package, builds it once, and
+for each fault runs the test targets of its module and then all others until a test fails.
 
-Each line of faults.tsv contains a file, the text to replace, which must occur once, and its replacement.
-The exit status is 1 if fewer than --least faults are caught, and 2 if a fault does not apply or compile.
+The environment variable CALOTYPE_FAULT selects the active fault. Workers of the sandbox, whose environment is
+empty, have none. The exit status is 1 if fewer than --least faults are caught, and 2 if the tests fail without
+a fault, or if a fault cannot be inserted.
 """
 
 import argparse
@@ -22,12 +23,25 @@ import time
 PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).with_name("faults.tsv")
 TEST_PROGRAM = ".build/debug/calotypePackageTests.xctest"
+# The groups of tests that run together, and how many tests at a time, are those of `make test`.
+*GROUPS, WIDTH = subprocess.run(
+    ["bash", "-c", "source scripts/common.sh; printf '%s\n' \"$decoding_suites\" \"$loading_suites\" "
+     "\"$SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH\""],
+    cwd=PACKAGE, check=True, capture_output=True, text=True).stdout.split()
 # In seconds. All tests take a third of this; a fault that makes a test hang counts as detected.
 TIME_LIMIT = 600
 
 
+# A file of each module with faults.
+SWITCH = """internal import Glibc
+
+let activeFault = unsafe getenv("CALOTYPE_FAULT").map { unsafe atoi($0) } ?? 0
+"""
+
+
 @dataclasses.dataclass
 class Fault:
+    number: int
     path: str
     old: str
     new: str
@@ -36,20 +50,25 @@ class Fault:
     def module(self) -> str:
         return self.path.split("/")[1]
 
-    def apply(self, package: pathlib.Path) -> str:
-        """Changes the file, and returns its previous contents."""
+    def insert(self, package: pathlib.Path) -> None:
         file = package / self.path
         text = file.read_text()
         if text.count(self.old) != 1:
             raise ValueError(f"{self.path}: {self.old!r} occurs {text.count(self.old)} times, not once")
-        file.write_text(text.replace(self.old, self.new))
-        return text
+        file.write_text(text.replace(self.old, self.new.replace("FAULT", f"(activeFault == {self.number})")))
 
 
 def read_faults(words: list[str]) -> list[Fault]:
     lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
-    faults = [Fault(*line.replace(r"\n", "\n").split("\t")) for line in lines]
+    faults = [Fault(number, *line.replace(r"\n", "\n").split("\t")) for number, line in enumerate(lines, 1)]
     return [fault for fault in faults if not words or any(word in fault.path for word in words)]
+
+
+def insert(faults: list[Fault], package: pathlib.Path) -> None:
+    for fault in faults:
+        fault.insert(package)
+    for module in {fault.module for fault in faults}:
+        (package / "Sources" / module / "ActiveFault.swift").write_text(SWITCH)
 
 
 def copy_package(folder: pathlib.Path) -> None:
@@ -77,16 +96,20 @@ def build(folder: pathlib.Path) -> str | None:
     return "\n".join(errors[:3]) or f"swift build ended with {result.returncode}"
 
 
-def first_failure(folder: pathlib.Path, python: str, options: list[str]) -> str | None:
-    """Runs tests until one fails, and returns its message.
+def first_failure(folder: pathlib.Path, python: str, options: list[str], number: int = 0) -> str | None:
+    """Runs tests with a fault, or with none, until one fails, and returns its message.
 
     The tests write to a pseudo-terminal, which makes their output line-buffered.
     """
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)
+        # Tests send this signal; a shell ignores it for jobs in the background.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         # Tests of traps crash on purpose; the backtracer would wait for commands on a terminal.
-        environment = os.environ | {"SWIFT_BACKTRACE": "enable=no", "CALOTYPE_PYTHON": python}
+        environment = os.environ | {
+            "SWIFT_BACKTRACE": "enable=no", "CALOTYPE_PYTHON": python, "CALOTYPE_FAULT": str(number),
+            "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": WIDTH}
         os.execve(TEST_PROGRAM, [TEST_PROGRAM, "--testing-library", "swift-testing", *options], environment)
     end = time.monotonic() + TIME_LIMIT
     failure = None
@@ -111,11 +134,18 @@ def first_failure(folder: pathlib.Path, python: str, options: list[str]) -> str 
     return None if status == 0 else f"ended with status {status:#x}"
 
 
+def failure_in_groups(folder: pathlib.Path, python: str, skipped: str | None, number: int = 0) -> str | None:
+    """Runs the tests of all groups without those that match `skipped`."""
+    skip = ["--skip", skipped] if skipped else []
+    groups = [["--filter", suites, *skip] for suites in GROUPS] + [["--skip", "|".join(GROUPS), *skip]]
+    return next(filter(None, (first_failure(folder, python, group, number) for group in groups)), None)
+
+
 def failure_of(fault: Fault, folder: pathlib.Path, python: str) -> str | None:
     own = f"^{fault.module}Tests\\."
     tests = folder / "Tests" / f"{fault.module}Tests"
-    failure = first_failure(folder, python, ["--filter", own]) if tests.is_dir() else None
-    return failure or first_failure(folder, python, ["--skip", own])
+    failure = first_failure(folder, python, ["--filter", own], fault.number) if tests.is_dir() else None
+    return failure or failure_in_groups(folder, python, own, fault.number)
 
 
 def main() -> int:
@@ -127,44 +157,35 @@ def main() -> int:
 
     faults = read_faults(arguments.words)
     folder = arguments.folder or pathlib.Path(tempfile.mkdtemp(prefix="calotype-faults-"))
-    caught, survivors, invalid = 0, [], []
+    survivors = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         copy_package(folder)
         python = subprocess.run(
             [PACKAGE / "scripts/python-environment"], check=True, capture_output=True, text=True,
         ).stdout.split()[-1]
-        if problem := build(folder) or first_failure(folder, python, []):
+        insert(faults, folder)
+        if problem := build(folder) or failure_in_groups(folder, python, None):
             print(f"fails without a fault: {problem}", file=sys.stderr)
             return 2
-        for number, fault in enumerate(faults, 1):
+        for place, fault in enumerate(faults, 1):
             start = time.monotonic()
-            original = fault.apply(folder)
-            try:
-                problem = build(folder)
-                failure = None if problem else failure_of(fault, folder, python)
-            finally:
-                (folder / fault.path).write_text(original)
-            if problem:
-                invalid.append(fault)
-                verdict = f"does not compile: {problem}"
-            elif failure:
-                caught += 1
-                verdict = f"caught: {failure}"
-            else:
+            failure = failure_of(fault, folder, python)
+            if not failure:
                 survivors.append(fault)
-                verdict = "SURVIVED"
-            seconds = time.monotonic() - start
-            print(f"{number}/{len(faults)} {fault.path}: {fault.old!r} -> {fault.new!r}", flush=True)
-            print(f"    {seconds:.0f} s, {verdict}", flush=True)
+            print(f"{place}/{len(faults)} {fault.path}: {fault.old!r} -> {fault.new!r}", flush=True)
+            verdict = f"caught: {failure}" if failure else "SURVIVED"
+            print(f"    {time.monotonic() - start:.0f} s, {verdict}", flush=True)
+    except ValueError as problem:
+        print(problem, file=sys.stderr)
+        return 2
     finally:
         if not arguments.folder:
             shutil.rmtree(folder, ignore_errors=True)
+    caught = len(faults) - len(survivors)
     print(f"{caught} of {len(faults)} faults caught")
     for fault in survivors:
         print(f"survived: {fault.path}: {fault.old!r} -> {fault.new!r}")
-    if invalid:
-        return 2
     return 0 if caught >= min(arguments.least, len(faults)) else 1
 
 
