@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    @Test("an overwritten short value leaves no bytes of the former one in its entry")
+    func padding() throws {
+        var metadata = MetadataBlocks()
+        var block = Self.block
+        block[20...21] = [0xAA, 0xBB]
+        metadata.exif = block
+        let changes = ImageChanges(size: PixelSize(width: 2, height: 2))
+        let exif = try #require(metadata.forWriting(.copy, changes).exif)
+        #expect(exif[18..<22] == [1, 0, 0, 0])
+    }
+
     @Test("ignores a directory that precedes the one before it")
     func loop() {
         var block = Self.block

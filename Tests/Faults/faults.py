@@ -104,8 +104,9 @@ def first_failure(folder: pathlib.Path, python: str, options: list[str], number:
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)
-        # Tests send this signal; a shell ignores it for jobs in the background.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # Tests send these signals, which nohup and jobs in the background ignore.
+        for name in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(name, signal.SIG_DFL)
         # Tests of traps crash on purpose; the backtracer would wait for commands on a terminal.
         environment = os.environ | {
             "SWIFT_BACKTRACE": "enable=no", "CALOTYPE_PYTHON": python, "CALOTYPE_FAULT": str(number),
