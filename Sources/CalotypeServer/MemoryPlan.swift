@@ -17,8 +17,10 @@ struct MemoryPlan {
     var tileByteCount: Int { keptByteCount / 4 }
     /// Cached responses, ready to be sent.
     var hotByteCount: Int { keptByteCount / 8 }
-    /// The rest, less a quarter of the total for the tables of the caches.
-    var imageByteCount: Int { keptByteCount / 4 * 3 - tileByteCount - hotByteCount }
+    /// Images and the planes of decodes: the rest, less a quarter of the total for the tables of the caches.
+    private var imageByteCount: Int { keptByteCount / 4 * 3 - tileByteCount - hotByteCount }
+    /// The pipeline's limit of images; it keeps planes of a quarter of that beside them.
+    var imageCacheByteCount: Int { imageByteCount / 5 * 4 }
     /// Responses that their clients have not read yet.
     var outgoingByteCount: Int { keptByteCount / 8 }
     /// Connections, at 64 KiB each.

@@ -58,7 +58,7 @@ extension Serve {
         _ codecs: CodecSet, _ web: WebAccess?, _ results: ResultAccess?, _ logger: Logger
     ) throws(LoadError) -> ImagePipeline {
         var configuration = ImagePipeline.Configuration()
-        configuration.memoryCacheByteLimit = memoryPlan.imageByteCount
+        configuration.memoryCacheByteLimit = memoryPlan.imageCacheByteCount
         configuration.memoryBudget = MemoryBudget(byteLimit: memoryPlan.pixelByteCount)
         configuration.animatedRenditionPixelCount = serving.animationMegapixels * 1_000_000
         let folder = cacheFolder

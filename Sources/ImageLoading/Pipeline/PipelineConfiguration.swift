@@ -20,6 +20,9 @@ extension ImagePipeline {
         /// The maximum number of decodes that wait; one more fails with `LoadError/queueFull`.
         public var maximumQueuedDecodeCount = 1024
         /// The maximum number of bytes of decoded images that are kept in memory.
+        ///
+        /// At most one image is kept for 4 KiB of it, since an image also has entries in tables. Planes of
+        /// decodes, from which further sizes are made, take at most a quarter of it in addition.
         public var memoryCacheByteLimit = 256 << 20
         /// The time after which an image in memory expires; `nil` for never.
         public var memoryLifetime: Duration?
@@ -62,6 +65,7 @@ extension PipelineResources {
             files: FileIdentities(lookups: queues.lookups), budget: configuration.memoryBudget,
             memory: MemoryCache(
                 byteLimit: configuration.memoryCacheByteLimit,
+                countLimit: (configuration.memoryCacheByteLimit + 4095) / 4096,
                 lifetime: configuration.memoryLifetime, budget: configuration.memoryBudget),
             reduced: ReducedImages(
                 // Planes do not expire.
