@@ -226,6 +226,17 @@ import Testing
         #expect(decoded.image.row(2)[0] == 255)
     }
 
+    @Test("a file is complete without the padding of its last row", arguments: [0, 3, 4])
+    func lastPadding(omittedByteCount: Int) throws {
+        // Rows of 9 bytes and 3 of padding.
+        let image = TestImage.flat(PixelSize(width: 3, height: 2), .rgb8, [255, 255, 255])
+        let file = try ImageDestination(format: "bmp", codecs: builtInCodecs).encode(image)
+        let decoded = try ImageSource(
+            EncodedBytes(Array(file.dropLast(omittedByteCount))), codecs: builtInCodecs
+        ).decodedImage()
+        #expect((decoded.report.problem == nil) == (omittedByteCount <= 3))
+    }
+
     @Test("the signature alone does not make a BMP file")
     func recognition() {
         for text in ["BM", "BMW is a maker of cars and motorcycles", "BA array of somethings"] {
