@@ -55,7 +55,7 @@ final class FrameLookAhead: PlayedAnimation {
 
     private let animation: ImageAnimation
     private let resources: PipelineResources
-    private let cancellation = CancellationFlag()
+    let cancellation = CancellationFlag()
     private let state: Mutex<State>
     /// A lock: held by the decode that runs.
     private let cursor: Mutex<FrameCursor>

@@ -133,6 +133,14 @@ import Testing
         #expect(harness.codec.decodes == [0])
     }
 
+    @Test("a decode that runs is cancelled when playing stops") func stopped() async throws {
+        let animation = try await AnimationHarness(FakeAnimation(5)).animation()
+        let ahead = FrameLookAhead(animation)
+        #expect(!ahead.cancellation.isCancelled)
+        ahead.stop()
+        #expect(ahead.cancellation.isCancelled)
+    }
+
     @Test("ends when its pipeline is closed") func closed() async throws {
         let harness = AnimationHarness(FakeAnimation(50))
         var frames = try await harness.animation(countAhead: 0).makeAsyncIterator()
