@@ -46,7 +46,7 @@ test-tsan: ## run the tests of loading and serving with ThreadSanitizer
 test-sandbox: ## send complete, truncated and changed files through the sandbox
 	@scripts/test-sandbox
 
-test-scale: ## workers in Dask, Ray and Spark, killed workers, servers behind nginx (half an hour)
+test-scale: ## workers in Dask, Ray and Spark, killed workers, servers behind nginx, img2dataset (over half an hour)
 	@scripts/test-scale
 
 soak: ## mix hostile requests with valid ones (SECONDS=300 SEED=1)
