@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import DecoderSandbox
 internal import EncodedImages
 internal import Foundation
+internal import Glibc
 internal import HTTPLoading
 internal import ImageCodecs
 internal import ImageCommands
@@ -11,6 +12,11 @@ internal import Synchronization
 
 /// The `worker` command.
 struct WorkerCommand: AsyncParsableCommand {
+    /// The largest pipe that Linux permits without privileges.
+    private static let pipeByteCount: Int32 = 1 << 20
+    /// `F_SETPIPE_SZ`, which glibc declares for programs that define `_GNU_SOURCE`.
+    private static let setsPipeByteCount: Int32 = 1031
+
     static let configuration = CommandConfiguration(
         commandName: "worker",
         abstract: "Makes images for another program, by requests on standard input.",
@@ -104,6 +110,8 @@ struct WorkerCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let output = WorkOutput()
         output.write(hello(jobCount))
+        // The bytes of a source then arrive in few parts, each of which wakes both processes.
+        _ = fcntl(STDIN_FILENO, Self.setsPipeByteCount, Self.pipeByteCount)
         let reader = Mutex(
             WorkReader(STDIN_FILENO, maximumByteCount: sourceLimit) {
                 interruption.signal != nil || output.hasFailed
