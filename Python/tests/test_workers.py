@@ -265,12 +265,12 @@ def test_a_run_that_is_left_early_does_not_disturb_the_next(sources, outputs):
 def test_a_worker_that_is_terminated_within_a_request_writes_no_response_to_it(sources):
     data = sources[0].read_bytes()
     requests = [{"id": name, "byteCount": count, "outputs": [{"name": "s", "options": "40"}]}
-                for name, count in [("1", len(data)), ("2", 1 << 20)]]
+                for name, count in [("1", len(data)), ("2", 4 << 20)]]
     worker = subprocess.Popen([PROGRAM, "worker", "--jobs", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with worker:
         # More than a pipe holds: the worker is reading the second source when the write ends.
         worker.stdin.write(json.dumps(requests[0]).encode() + b"\n" + data)
-        worker.stdin.write(json.dumps(requests[1]).encode() + b"\n" + bytes(1 << 19))
+        worker.stdin.write(json.dumps(requests[1]).encode() + b"\n" + bytes(2 << 20))
         worker.stdin.flush()
         worker.terminate()
         hello, response, rest = worker.stdout.readline(), json.loads(worker.stdout.readline()), worker.stdout.read()
