@@ -227,6 +227,9 @@ import Testing
             let source = try ImageSource(EncodedBytes(writer.finish()), codecs: builtInCodecs)
             #expect(source.header.loopCount == maximum)
         }
+        #expect(throws: CodecError.self) {
+            try destination.animationWriter(size, loopCount: .min)
+        }
     }
 
     @Test("a frame is cleared only if the next one reveals something", arguments: [4, 12])

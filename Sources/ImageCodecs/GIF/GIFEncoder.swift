@@ -43,6 +43,9 @@ struct GIFWriter: AnimationWriter {
         guard size.largestSide <= 65_535 else {
             throw .unsupported(feature: "GIF of \(size) pixels; the largest side is 65535")
         }
+        guard loopCount >= 0 else {
+            throw .unsupported(feature: "GIF with the negative loop count \(loopCount)")
+        }
         self.size = size
         self.loopCount = loopCount
         self.options = options

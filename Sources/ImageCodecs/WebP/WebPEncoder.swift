@@ -87,6 +87,9 @@ struct WebPAnimationWriter: AnimationWriter {
     private let raw: OpaquePointer
 
     init(_ settings: WebPSettings, loopCount: Int) throws(CodecError) {
+        guard loopCount >= 0 else {
+            throw .unsupported(feature: "WebP with the negative loop count \(loopCount)")
+        }
         try unsafe requireLibrary(calotype_webp_missing())
         let raw = unsafe settings.withValue {
             unsafe calotype_webp_animation_create($0, Int32(UInt16(clamping: loopCount)))
