@@ -85,6 +85,21 @@ import Testing
         #expect(hot.response(keys[0], now: later) == nil)
     }
 
+    @Test("holds bodies up to an eighth of its size") func largeBodies() throws {
+        let gallery = try TestGallery()
+        try gallery.image("1.png")
+        let original = try gallery.identity("1.png")
+        let hot = HotRenditions(byteLimit: 16 << 20)
+        for (byteCount, isKept) in [(2 << 20, true), ((2 << 20) + 1, false)] {
+            let key = HotRenditions.Key(path: "/\(byteCount)x1/1.png", headers: [])
+            hot.insert(
+                .init(
+                    original: original, validators: Validators(tag: "1"), headers: [:],
+                    body: ByteBuffer(repeating: 1, count: byteCount)), key, checked: .now)
+            #expect((hot.response(key, of: original, checked: .now) != nil) == isKept)
+        }
+    }
+
     @Test("requires a signature like any other") func signed() async throws {
         let gallery = try TestGallery { $0.signatureKeys = [Array("secret".utf8)] }
         try gallery.image("house/1.png")

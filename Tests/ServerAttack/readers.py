@@ -12,6 +12,7 @@ from report import mebibytes, milliseconds, percentile
 CLIENTS, BRIEF_CLIENTS = 500, 200
 SECONDS, BRIEF_SECONDS = 10, 2
 GROWTH = 64 * MEBIBYTE
+RENDITIONS, BRIEF_RENDITIONS = 24, 4
 DESCRIPTORS = 256
 # The size of the original that is not read: more than the kernel buffers per connection.
 ORIGINAL = 8 * MEBIBYTE
@@ -24,17 +25,21 @@ def run(context):
     whole = (folder / names[0]).read_bytes()
     # Bytes after the end of a JPEG are part of the file but not of the image.
     (folder / "large.jpg").write_bytes(whole + bytes(ORIGINAL))
-    slow_readers(context, folder, names, "original", "/large.jpg")
-    slow_readers(context, folder, names, "rendition", f"/1600x1600,up,png/{names[0]}")
+    slow_readers(context, folder, names, "original", ["/large.jpg"])
+    slow_readers(context, folder, names, "rendition", [f"/2048x2048,up,png/{names[0]}"])
+    # More bytes than the cache of responses holds.
+    sides = [2048 - number for number in range(context.count(RENDITIONS, BRIEF_RENDITIONS))]
+    slow_readers(context, folder, names, "renditions",
+                 [f"/{side}x{side},up,png/{names[0]}" for side in sides])
     no_descriptors(context, folder, names)
 
 
-def slow_readers(context, folder, names, what, path):
+def slow_readers(context, folder, names, what, paths):
     count = context.count(CLIENTS, BRIEF_CLIENTS)
     verdict = context.report.verdict
-    with Server(context.program, folder, context.place / f"cache-{what}") as server:
+    with Server(context.program, folder, context.place / f"cache-{what}", "--sizes", "exact") as server:
         reference = server.get(f"/300x300/{names[1]}").body
-        for _ in range(3):
+        for path in 3 * paths:
             server.get(path)
         before = server.resident()
         refused, times = 0, []
@@ -42,7 +47,8 @@ def slow_readers(context, folder, names, what, path):
             for number in range(count):
                 try:
                     stack.enter_context(contextlib.closing(raw_connection(
-                        server.port, request(path), receive_buffer=4096, source=context.stranger(number))))
+                        server.port, request(paths[number % len(paths)]), receive_buffer=4096,
+                        source=context.stranger(number))))
                 except OSError:
                     refused += 1
             end = time.monotonic() + context.seconds(SECONDS, BRIEF_SECONDS)

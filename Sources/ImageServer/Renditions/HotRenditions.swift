@@ -93,11 +93,14 @@ final class HotRenditions: Sendable {
 
     /// The time for which a checked original counts as unchanged.
     static let lifetime = Duration.milliseconds(100)
-    private static let maximumEntryByteCount = 1 << 20
     /// The estimated size in bytes of a key and its headers, which limits the number of entries.
     static let entryOverhead = 3 << 10
 
     private let byteLimit: Int
+    /// The maximum size in bytes of a body.
+    ///
+    /// Clients that receive the same cached body share its memory; others read a copy each.
+    private let bodyByteLimit: Int
     private let varyingNames: [HTTPField.Name]
     private let state = Mutex(State())
 
@@ -106,6 +109,7 @@ final class HotRenditions: Sendable {
     ///   - varyingNames: the names of the headers that renditions vary by.
     init(byteLimit: Int, varyingNames: [HTTPField.Name] = []) {
         self.byteLimit = byteLimit
+        bodyByteLimit = max(byteLimit / 8, min(byteLimit, 1 << 20))
         self.varyingNames = varyingNames
     }
 
@@ -147,9 +151,7 @@ final class HotRenditions: Sendable {
 
     /// Stores a response for an original whose identity was read after `time`.
     func insert(_ response: CachedResponse, _ key: Key, checked time: ContinuousClock.Instant) {
-        guard response.body.readableBytes <= min(Self.maximumEntryByteCount, byteLimit) else {
-            return
-        }
+        guard response.body.readableBytes <= bodyByteLimit else { return }
         state.withLock { state in
             state.insert(response, key, checked: time)
             guard state.byteCount > byteLimit else { return }
