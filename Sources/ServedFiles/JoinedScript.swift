@@ -26,21 +26,27 @@ struct JoinedScript {
 
     private mutating func append(_ name: String) {
         guard let module = modules[name], visited.insert(name).inserted else { return }
-        let lines = module.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var imports: [Import] = []
         var exports: [String] = []
         var body: [UInt8] = []
         body.reserveCapacity(module.count)
-        for line in lines {
-            if let line = Import(line) {
+        var copied = module.startIndex
+        var start = module.startIndex
+        while start < module.endIndex {
+            let rest = module[start...]
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? module.endIndex
+            if let line = Import(rest[..<end]) {
                 imports.append(line)
-                continue
+                body += module[copied..<start]
+                copied = end
+            } else if let export = Export(rest[..<end]) {
+                exports.append(export.name)
+                body += module[copied..<start]
+                copied = export.declaration
             }
-            let export = Export(line)
-            if let export { exports.append(export.name) }
-            body += export?.declaration ?? line
-            body.append(UInt8(ascii: "\n"))
+            start = end
         }
+        body += module[copied...]
         for line in imports { append(line.file) }
         bytes += "const \(Self.variable(name)) = (() => {\n".utf8
         for line in imports {
@@ -66,7 +72,7 @@ private struct Import {
         let parts = String(decoding: line, as: UTF8.self)
             .split(separator: "\"", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].hasSuffix("} from "), parts[1].hasPrefix("./"),
-            parts[2] == ";"
+            [";", ";\n"].contains(parts[2])
         else { return nil }
         names = parts[0].dropFirst("import {".count).dropLast("} from ".count)
         file = String(parts[1].dropFirst(2))
@@ -76,12 +82,13 @@ private struct Import {
 /// A line that begins an exported declaration.
 private struct Export {
     let name: String
-    let declaration: ArraySlice<UInt8>
+    /// The offset of the declaration, after `export`.
+    let declaration: Int
 
     init?(_ line: ArraySlice<UInt8>) {
         guard line.starts(with: "export ".utf8) else { return nil }
-        declaration = line.dropFirst("export ".utf8.count)
-        let words = String(decoding: declaration, as: UTF8.self).split(separator: " ")
+        declaration = line.startIndex + "export ".utf8.count
+        let words = String(decoding: line[declaration...], as: UTF8.self).split(separator: " ")
         let keyword = words.first == "async" ? 1 : 0
         guard words.count > keyword + 1,
             ["class", "const", "function"].contains(words[keyword])

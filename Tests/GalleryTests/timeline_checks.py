@@ -25,6 +25,7 @@ class TimelineChecks(GalleryChecks):
     def test_timeline(self):
         with start_synthetic_server(count=COUNT) as server:
             self.check_views(server)
+            self.check_early_requests(server)
             self.check_newest(server)
             self.check_days(server)
             self.check_requests(server)
@@ -52,6 +53,29 @@ class TimelineChecks(GalleryChecks):
         current = page.inner_text("#views [aria-current]")
         self.check("timeline: Back returns to it", current == "All photos", current)
         self.check_quiet(gallery, "views of the library")
+        gallery.close()
+
+    def check_early_requests(self, server):
+        """The first requests do not wait for the modules, which send none of them again; the days wait for an image."""
+        gallery = GalleryPage(self.browser, server)
+        first = ["status", "images?offset=0&limit=250"]
+        sent, held = [], []
+        gallery.page.on("request", lambda r: sent.append(r.url.removeprefix(f"{server}/-/library/")))
+        gallery.page.route("**/gallery.js", lambda route: held.append(route))
+        gallery.page.goto(f"{server}/#all", wait_until="commit")
+        while not held or not set(first) <= set(sent):
+            gallery.next_frame()
+        early = list(sent)
+        held[0].continue_()
+        gallery.tiles()
+        counts = {url: sent.count(url) for url in [*first, "timeline?"]}
+        self.check(
+            "timeline: its first requests are sent once, before the modules run",
+            set(counts.values()) == {1} and "timeline?" not in early, counts)
+        images = [number for number, url in enumerate(sent) if "?v=" in url]
+        self.check(
+            "timeline: the days are requested after the first images", min(images) < sent.index("timeline?"))
+        self.check_quiet(gallery, "early requests")
         gallery.close()
 
     def check_newest(self, server):

@@ -15,12 +15,15 @@ internal import Darwin
 /// Accepts connections until the graceful shutdown, then waits for the requests in flight.
 ///
 /// Hummingbird's server cannot take over a listening socket, which systemd passes.
-struct Listener<Connection: ServerChildChannel>: Service {
+struct Listener<Connection: ServerChildChannel>: Service, CustomStringConvertible {
     let address: BindAddress
     let connection: Connection
     let connections: OpenConnections
     let onListening: @Sendable (any Channel) -> Void
     let logger: Logger
+
+    /// The name of the service; without it, ServiceLifecycle reads and prints all properties at each start.
+    var description: String { "listener" }
 
     /// The socket option that limits the unsent bytes in the system's buffer, with its value.
     ///

@@ -77,8 +77,11 @@ extension ServedLibrary {
 }
 
 /// Keeps a library true while the server runs.
-struct LibraryService: Service {
+struct LibraryService: Service, CustomStringConvertible {
     let library: PhotoLibrary
+
+    /// As that of the listener.
+    var description: String { "library" }
 
     func run() async {
         await cancelWhenGracefulShutdown { await library.run() }

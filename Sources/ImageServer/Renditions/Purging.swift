@@ -89,9 +89,12 @@ struct Purging: Sendable {
 }
 
 /// Keeps the connections to Redis while the server runs, and follows the purges of other servers.
-struct RedisService: Service {
+struct RedisService: Service, CustomStringConvertible {
     let redis: RedisClient
     let purging: Purging
+
+    /// As that of the listener.
+    var description: String { "redis" }
 
     func run() async {
         await cancelWhenGracefulShutdown {

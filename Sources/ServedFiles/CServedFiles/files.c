@@ -24,6 +24,9 @@ static const uint8_t density_js[] = {
 static const uint8_t developer_panel_js[] = {
 #embed "../Gallery/developer-panel.js"
 };
+static const uint8_t early_requests_js[] = {
+#embed "../Gallery/early-requests.js"
+};
 static const uint8_t first_requests_js[] = {
 #embed "../Gallery/first-requests.js"
 };
@@ -214,6 +217,7 @@ static const struct calotype_served_file gallery[] = {
     FILE("connection.js", connection_js),
     FILE("density.js", density_js),
     FILE("developer-panel.js", developer_panel_js),
+    FILE("early-requests.js", early_requests_js),
     FILE("first-requests.js", first_requests_js),
     FILE("folder-cards.js", folder_cards_js),
     FILE("folder-listing.js", folder_listing_js),

@@ -16,13 +16,13 @@ import { encodePath } from "./routing.js";
  */
 export async function fetchStatus(signal, since = null) {
   const query = since === null ? "" : `?${new URLSearchParams({ since })}`;
-  const response = await fetch(`/-/library/status${query}`, { cache: "no-cache", signal });
+  const { response, value } = await requested(`/-/library/status${query}`, signal);
   if (response.status === 404) {
     await response.text();
     return null;
   }
   if (!response.ok) throw await refusal(response);
-  return response.json();
+  return value();
 }
 
 /**
@@ -62,12 +62,27 @@ export async function fetchCompletions(query, signal) {
   return (await get("completions", { q: query }, signal)).completions;
 }
 
+/**
+ * Requests a URL, unless early-requests.js has done so; each of its responses is used once.
+ *
+ * @returns {Promise<{response: Response, value: () => Promise<object>}>} the response, and a function that reads it
+ */
+async function requested(url, signal) {
+  const early = globalThis.earlyResponses.get(url);
+  if (early === undefined) {
+    const response = await fetch(url, { cache: "no-cache", signal });
+    return { response, value: () => response.json() };
+  }
+  globalThis.earlyResponses.delete(url);
+  return { response: await early.response, value: () => early.value };
+}
+
 async function get(name, parameters, signal) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given);
-  const response = await fetch(`/-/library/${name}?${query}`, { cache: "no-cache", signal });
+  const { response, value } = await requested(`/-/library/${name}?${query}`, signal);
   if (!response.ok) throw await refusal(response);
-  return response.json();
+  return value();
 }
 
 /**

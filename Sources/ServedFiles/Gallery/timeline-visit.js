@@ -67,9 +67,10 @@ export class TimelineVisit {
     try {
       await connection.persist(async () => {
         const { isFirst, ...requests } = fetchFirstView(this.#query, signal);
-        const newest = await requests.newest;
-        if (isFirst && this.#image === null) await this.#showNewest(newest);
-        const [answer, status] = await requests.answers;
+        // A hidden page draws no frames.
+        const showsNewest = isFirst && this.#image === null && !document.hidden;
+        const rest = showsNewest ? this.#showNewest(requests) : requests.rest();
+        const [newest, [answer, status]] = await Promise.all([requests.newest, rest]);
         signal.throwIfAborted();
         this.#showProgress(status);
         const timeline = Timeline.from(answer, this.#query);
@@ -131,15 +132,22 @@ export class TimelineVisit {
     this.#isChecking = false;
   }
 
-  /** Shows the newest images before all others, whose layout takes longer, and waits for them. */
-  async #showNewest(newest) {
-    const { signal } = this.#controller;
-    // A hidden page draws no frames.
-    if (signal.aborted || document.hidden || newest === null || newest.pictures.name.length === 0) return;
+  /**
+   * Shows the newest images before all others, whose layout takes longer, and waits for them.
+   *
+   * The rest is requested once the first of them is shown: its preparation would delay it.
+   */
+  async #showNewest({ newest, rest }) {
     const { grid, show } = this.#parts;
-    this.listing = Timeline.ofNewest(newest, this.#query);
+    const answer = await newest;
+    this.#controller.signal.throwIfAborted();
+    if (answer === null || answer.pictures.name.length === 0) return rest();
+    this.listing = Timeline.ofNewest(answer, this.#query);
     show(this);
-    await grid.untilShown(LONGEST_WAIT);
+    await grid.untilShown({ all: false, longest: LONGEST_WAIT });
+    const requested = rest();
+    await grid.untilShown({ all: true, longest: LONGEST_WAIT });
+    return requested;
   }
 
   #showProgress(status) {

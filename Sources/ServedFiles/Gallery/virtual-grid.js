@@ -171,15 +171,16 @@ export class VirtualGrid {
     }
   }
 
-  /** Waits until all visible images are on the screen, for some milliseconds at most. */
-  async untilShown(longest) {
+  /** Waits until the first visible image is on the screen, or all of them, for some milliseconds at most. */
+  async untilShown({ all, longest }) {
     const end = performance.now() + longest;
     const view = this.#view();
-    const isMissing = ([index, tile]) =>
-      tile.shown === null && !tile.hasFailed && this.#isVisible(index, view);
-    while ([...this.#tiles].some(isMissing) && performance.now() < end) {
-      await new Promise(requestAnimationFrame);
-    }
+    const isMissing = (tile) => tile.shown === null && !tile.hasFailed;
+    const waits = () => {
+      const visible = [...this.#tiles].filter(([index]) => this.#isVisible(index, view)).map(([, tile]) => tile);
+      return all ? visible.some(isMissing) : visible.every(isMissing);
+    };
+    while (waits() && performance.now() < end) await new Promise(requestAnimationFrame);
     // After the frame.
     await new Promise((done) => setTimeout(done));
   }
