@@ -222,7 +222,7 @@ def resume(program, work, count):
 def skew(program, work, count):
     photograph(work / "tiny.jpg", (640, 480))
     paths = linked(work / "skew", work / "tiny.jpg", max(count, 2000))
-    photograph(work / "large.jpg", (10_000, 10_000))
+    photograph(work / "large.jpg", (20_000, 20_000))
     for index in range(5):
         path = work / "skew" / f"large-{index}.jpg"
         os.link(work / "large.jpg", path)
@@ -234,6 +234,7 @@ def skew(program, work, count):
         records = list(worker.run(rows, outputs))
         seconds = time.monotonic() - start
         jobs = worker.jobs
+    assert all(record["status"] == "made" for record in records)
     # The time for which the worker was busy with requests, evenly divided: no order is faster.
     bound = max(sum(record["milliseconds"] for record in records) / jobs,
                 max(record["milliseconds"] for record in records)) / 1000
