@@ -38,7 +38,7 @@ final class GatheredSizes: Sendable {
     }
 
     /// Sizes of more pixels in total take several decodes, so that the first ones are not late.
-    private static let maximumArea = 4 << 20
+    private static let maximumArea = 16 << 20
     private static let maximumCount = 64
 
     private let state = Mutex(State())
@@ -79,6 +79,9 @@ final class GatheredSizes: Sendable {
 
     /// Takes the sizes that a decode gives, and closes it for others.
     ///
+    /// Sizes that are known to be made of the same planes as the first one precede all others, for which a
+    /// decoder may shrink by another factor: these would only take the place of sizes that can be made.
+    ///
     /// - Returns: distinct sizes, the one that has waited longest first; none if all have left.
     func take(
         _ decode: DecodeNumber, _ key: ImageLoadKey, of source: ImageSource
@@ -89,14 +92,17 @@ final class GatheredSizes: Sendable {
         }
         var taken: [DecodeOptions] = []
         var area = 0
-        for (_, waiting) in waiting.sorted(by: { $0.key < $1.key })
-        where taken.count < Self.maximumCount && !taken.contains(waiting.options) {
-            let size = source.resultSize(waiting.options)
+        let inOrder = waiting.sorted { $0.key < $1.key }.map(\.value.options)
+        guard let first = inOrder.first else { return [] }
+        let alike = inOrder.filter { $0 == first || source.sharesPlanes(first, $0) }
+        for options in alike + inOrder
+        where taken.count < Self.maximumCount && !taken.contains(options) {
+            let size = source.resultSize(options)
             guard size.largestSide <= source.limits.maximumSide else { continue }
             let (sum, isTooMuch) = area.addingReportingOverflow(size.area)
             guard taken.isEmpty || (!isTooMuch && sum <= Self.maximumArea) else { continue }
             area = isTooMuch ? .max : sum
-            taken.append(waiting.options)
+            taken.append(options)
         }
         return taken
     }

@@ -153,6 +153,17 @@ extension PipelineResources {
         #expect(sizes.count(key) == 5)
     }
 
+    @Test("are taken after those that are made of the same planes as the first") func alike() throws
+    {
+        let decodes = [100, 40, 60].map {
+            sizes.add(DecodeOptions(maximumSide: $0), to: key, as: sizes.makeTicket())
+        }
+        let source = try source(hasPlanes: true)
+        #expect(
+            sizes.take(decodes[0], key, of: source)
+                == [100, 60, 40].map { DecodeOptions(maximumSide: $0) })
+    }
+
     @Test("are taken once, the one that waits longest first") func order() throws {
         let wanted = [20, 40, 20, 10].map { DecodeOptions(maximumSide: $0) }
         let decodes = wanted.map { sizes.add($0, to: key, as: sizes.makeTicket()) }
