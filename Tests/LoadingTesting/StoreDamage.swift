@@ -58,6 +58,11 @@ package enum StoreDamage {
         }
     }
 
+    /// Executes a statement without regard for constraints.
+    package static func execute(_ sql: String, on path: String) throws {
+        try withoutConstraints(path) { try $0.execute(sql: sql) }
+    }
+
     private static func changeRow(
         _ db: Database, _ tables: [(name: String, columns: [String])],
         _ random: inout SeededRandom

@@ -25,7 +25,8 @@ import Testing
             ),
             ("folder", ["path"]), ("words_content", ["c0", "c2", "c7"]),
         ]
-        for number in 0..<StoreDamage.count(usually: 15) {
+        // Each starts the library four times.
+        for number in 0..<min(1_000, StoreDamage.count(usually: 15)) {
             var random = SeededRandom(seed: UInt64(100 + number))
             let first = try folder.library()
             try await first.whileRunning {
@@ -49,6 +50,31 @@ import Testing
                 let paths = try await repaired.paths()
                 #expect(paths.sorted() == names.sorted(), "damage \(number)")
             }
+        }
+    }
+
+    @Test(
+        "images of a folder whose row is damaged or missing are found once",
+        arguments: [
+            "UPDATE folder SET path = CAST(path AS BLOB)", "UPDATE folder SET path = NULL",
+            "DELETE FROM folder",
+        ])
+    func folders(change: String) async throws {
+        let folder = try TestLibrary()
+        let names = ["1.jpg", "2.jpg", "3.jpg"]
+        for name in names { try folder.write(name, "taken=2020:01:01 10:00:00") }
+        let first = try folder.library()
+        try await first.whileRunning { await eventually { first.status.isComplete } }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.storeDirectory)
+        let database = try #require(
+            files.first { $0.hasPrefix("library-") && $0.hasSuffix(".sqlite") })
+        try StoreDamage.execute(change, on: "\(folder.storeDirectory)/\(database)")
+        let library = try folder.library()
+        try await library.whileRunning {
+            await eventually { library.status.isComplete }
+            #expect(try await library.paths().sorted() == names)
+            let timeline = try await library.timeline(matching: "")
+            #expect(timeline.count == names.count)
         }
     }
 }

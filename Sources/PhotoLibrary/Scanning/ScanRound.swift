@@ -26,6 +26,8 @@ struct ScanRound {
     private var missing: Set<ImageID> = []
     /// Whether all folders are being listed, so that those that are not found are missing.
     private var isWhole = false
+    /// Whether the next step is the first one of all folders.
+    private var isFirstStep = false
     private var start = ContinuousClock.now
     /// The time that the last listing of all folders took.
     private(set) var duration = Duration.zero
@@ -47,6 +49,7 @@ struct ScanRound {
 
     /// Begins to list all folders.
     mutating func beginAll() {
+        isFirstStep = true
         known = [:]
         resolved = []
         watchesAll = true
@@ -69,6 +72,7 @@ struct ScanRound {
 
     /// Lists the next folder, or removes missing images once there is none; blocks.
     mutating func step() {
+        if isFirstStep { return removeImagesWithoutFolder() }
         if let path = waiting.popLast() { return list(path) }
         if isWhole {
             isWhole = false
@@ -81,6 +85,16 @@ struct ScanRound {
         missing.subtract(part)
         apply(store.remove(part))
         if missing.isEmpty { store.removeEmptyFolders() }
+    }
+
+    /// Removes images that have no folder before any is listed: one that is added could get the number of theirs.
+    private mutating func removeImagesWithoutFolder() {
+        isFirstStep = false
+        let damaged = store.imagesWithoutFolder()
+        for start in stride(from: 0, to: damaged.count, by: Self.chunkSize) {
+            let end = min(damaged.count, start + Self.chunkSize)
+            apply(store.remove(Array(damaged[start..<end])))
+        }
     }
 
     private mutating func list(_ path: String) {

@@ -79,6 +79,20 @@ final class LibraryStore: Sendable {
         return (rows ?? []).compactMap { try? $0.decode(String.self, forColumn: "path") }
     }
 
+    /// The images whose folder has no row, or one whose path is damaged: a path that is a blob equals no text,
+    /// although it reads like one.
+    func imagesWithoutFolder() -> [ImageID] {
+        let ids = database.read { db in
+            try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id FROM image INDEXED BY image_folder
+                        WHERE folder NOT IN (SELECT id FROM folder WHERE typeof(path) = 'text')
+                        """))
+        }
+        return (ids ?? []).map(ImageID.init)
+    }
+
     /// The known files of a folder by name, and the numbers of rows that are damaged.
     func files(
         inFolder path: String
