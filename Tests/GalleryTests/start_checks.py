@@ -41,7 +41,7 @@ RECORD = """(() => {
   });
 })()"""
 
-# A new page takes processor time of the browser for some time, which is none of the server.
+# The browser needs processor time for some frames after it has opened a page, which is not part of the start.
 REST = """() => new Promise((done) => {
   let frames = 60;
   requestAnimationFrame(function next() { if (--frames > 0) requestAnimationFrame(next); else done(); });

@@ -80,7 +80,7 @@ extension ServedLibrary {
 struct LibraryService: Service, CustomStringConvertible {
     let library: PhotoLibrary
 
-    /// As that of the listener.
+    /// The name of the service; see ``Listener/description``.
     var description: String { "library" }
 
     func run() async {

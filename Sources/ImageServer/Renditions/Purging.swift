@@ -93,7 +93,7 @@ struct RedisService: Service, CustomStringConvertible {
     let redis: RedisClient
     let purging: Purging
 
-    /// As that of the listener.
+    /// The name of the service; see ``Listener/description``.
     var description: String { "redis" }
 
     func run() async {

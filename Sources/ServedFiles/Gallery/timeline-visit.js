@@ -144,9 +144,10 @@ export class TimelineVisit {
     if (answer === null || answer.pictures.name.length === 0) return rest();
     this.listing = Timeline.ofNewest(answer, this.#query);
     show(this);
-    await grid.untilShown({ all: false, longest: LONGEST_WAIT });
+    const end = performance.now() + LONGEST_WAIT;
+    await grid.untilShown({ all: false, end });
     const requested = rest();
-    await grid.untilShown({ all: true, longest: LONGEST_WAIT });
+    await grid.untilShown({ all: true, end });
     return requested;
   }
 

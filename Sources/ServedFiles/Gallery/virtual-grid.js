@@ -171,9 +171,8 @@ export class VirtualGrid {
     }
   }
 
-  /** Waits until the first visible image is on the screen, or all of them, for some milliseconds at most. */
-  async untilShown({ all, longest }) {
-    const end = performance.now() + longest;
+  /** Waits until the first visible image is on the screen, or all of them, at most until the time `end`. */
+  async untilShown({ all, end }) {
     const view = this.#view();
     const isMissing = (tile) => tile.shown === null && !tile.hasFailed;
     const waits = () => {
