@@ -8,16 +8,24 @@ public enum SampleFiles {
     public static let packageDirectory = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    private static let ownFolder = packageDirectory.appending(path: "Corpus")
+        .resolvingSymlinksInPath()
+    private static let realFolder =
+        ProcessInfo.processInfo.environment["CALOTYPE_CORPUS"].map { URL(filePath: $0) }
+        ?? packageDirectory.appending(path: "../shared/corpus").standardized
+
+    // Each folder is traversed once: many tests ask for some of its files.
+    private static let ownFiles = files(below: ownFolder)
+    private static let realFiles = files(below: realFolder)
+
     /// The project's own samples, `Corpus/<format>/valid` and `invalid`.
     public static func own(_ format: String, _ kind: String) -> [URL] {
-        files(below: packageDirectory.appending(path: "Corpus/\(format)/\(kind)"))
+        ownFiles.filter { $0.path.hasPrefix("\(ownFolder.path)/\(format)/\(kind)/") }
     }
 
     /// All of the project's own samples.
     public static func own() -> [URL] {
-        files(
-            below: packageDirectory.appending(path: "Corpus").resolvingSymlinksInPath()
-        ).filter {
+        ownFiles.filter {
             ["valid", "invalid"].contains($0.deletingLastPathComponent().lastPathComponent)
         }
     }
@@ -26,11 +34,10 @@ public enum SampleFiles {
     ///
     /// The folder is that of the environment variable `CALOTYPE_CORPUS`, else `../shared/corpus`.
     public static func real(_ subfolder: String = "", extensions: Set<String>) -> [URL] {
-        let root =
-            ProcessInfo.processInfo.environment["CALOTYPE_CORPUS"].map { URL(filePath: $0) }
-            ?? packageDirectory.appending(path: "../shared/corpus").standardized
-        return files(below: root.appending(path: subfolder)).filter {
-            extensions.contains($0.pathExtension.lowercased())
+        let start = realFolder.appending(path: subfolder).path
+        let prefix = start.hasSuffix("/") ? start : "\(start)/"
+        return realFiles.filter {
+            $0.path.hasPrefix(prefix) && extensions.contains($0.pathExtension.lowercased())
         }
     }
 
