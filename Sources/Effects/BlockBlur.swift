@@ -89,12 +89,13 @@ struct BlockBlur {
             for phase in 0..<min(factor, width - x) {
                 let spline = unsafe splines[unchecked: phase]
                 let first = block &+ spline.firstTap &+ Self.margin
-                body(
-                    x,
+                let left =
                     unsafe blocks[unchecked: first] * spline.weights.0
-                        + blocks[unchecked: first &+ 1] * spline.weights.1
-                        + (blocks[unchecked: first &+ 2] * spline.weights.2
-                            + blocks[unchecked: first &+ 3] * spline.weights.3))
+                    + blocks[unchecked: first &+ 1] * spline.weights.1
+                let right =
+                    unsafe blocks[unchecked: first &+ 2] * spline.weights.2
+                    + blocks[unchecked: first &+ 3] * spline.weights.3
+                body(x, left + right)
                 x &+= 1
             }
         }

@@ -72,11 +72,9 @@ import Testing
         }
         let plain = try ImageDestination(format: "png", codecs: builtInCodecs).encode(image)
         for (stated, exponent) in [(45_455, nil), (100_000, 1.0), (70_000, 1 / 0.7)] {
-            // IHDR ends at byte 33; the CRC of each gAMA chunk is computed.
-            let body = Array("gAMA".utf8) + (0..<4).map { UInt8(stated >> (24 - $0 * 8) & 255) }
-            let checksum = crc32(body)
-            let chunk =
-                [0, 0, 0, 4] + body + (0..<4).map { UInt8(checksum >> (24 - $0 * 8) & 255) }
+            // IHDR ends at byte 33.
+            let chunk = PNGFile.chunk(
+                "gAMA", [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stated >> $0) })
             let source = try ImageSource(
                 EncodedBytes(plain[..<33] + chunk + plain[33...]), codecs: builtInCodecs)
             let row = try source.image().packedBytes
@@ -90,15 +88,6 @@ import Testing
                     expected = encoded * 255
                 }
                 #expect(abs(Double(row[x]) - expected) <= 1.01, "gamma \(stated), \(x)")
-            }
-        }
-    }
-
-    /// The CRC of ISO 3309, as PNG's annex D defines it.
-    private func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in
-                value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
             }
         }
     }

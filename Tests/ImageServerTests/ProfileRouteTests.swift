@@ -12,19 +12,21 @@ import Testing
 @Suite("The colours of an image") struct ProfileRouteTests {
     /// A profile with Display P3 primaries and a gamma of 2.2, by ICC.1:2001.
     static let wide: [UInt8] = {
-        func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - $0 * 8) & 255) } }
+        func number(_ value: Int) -> [UInt8] {
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        }
         func place(_ x: Double, _ y: Double, _ z: Double) -> [UInt8] {
             Array("XYZ \0\0\0\0".utf8)
                 + [x, y, z].flatMap { number(Int(($0 * 65_536).rounded()) & 0xFFFF_FFFF) }
         }
         let power = Array("curv\0\0\0\0".utf8) + number(1) + [2, 51, 0, 0]
         let name = Array("wide\0".utf8)
+        var description = Array("desc\0\0\0\0".utf8)
+        description += number(name.count)
+        description += name
+        description += [UInt8](repeating: 0, count: 79)
         let tags: [(String, [UInt8])] = [
-            (
-                "desc",
-                Array("desc\0\0\0\0".utf8) + number(name.count) + name
-                    + [UInt8](repeating: 0, count: 79)
-            ),
+            ("desc", description),
             ("cprt", Array("text\0\0\0\0none\0\0\0\0".utf8)),
             ("wtpt", place(0.9642, 1, 0.82491)), ("rXYZ", place(0.51512, 0.2412, -0.00105)),
             ("gXYZ", place(0.29198, 0.69225, 0.04189)), ("bXYZ", place(0.1571, 0.06657, 0.78407)),
@@ -44,7 +46,7 @@ import Testing
         put(number(128 + table.count + data.count), at: 0)
         put([2, 0x10, 0, 0] + Array("mntrRGB XYZ ".utf8), at: 8)
         put(Array("acsp".utf8), at: 36)
-        put(number(0xF6D6) + number(0x10000) + number(0xD32D), at: 68)
+        put([0xF6D6, 0x10000, 0xD32D].flatMap(number), at: 68)
         return header + table + data
     }()
 

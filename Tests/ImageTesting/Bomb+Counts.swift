@@ -53,12 +53,13 @@ extension Bomb {
     }
 
     private static func apng(_ side: Int, _ frameCount: Int) -> [UInt8] {
-        let control = PNGFile.chunk(
-            "fcTL",
-            .big(0) + .big(1) + .big(1) + .big(0) + .big(0) + [0, 1, 0, 10, 0, 0])
-        return pngStart(side, side) + PNGFile.chunk("acTL", .big(frameCount) + .big(0))
-            + PNGFile.chunk("IDAT", zlib(zeroCount: 1000)) + .repeated(control, count: frameCount)
-            + PNGFile.chunk("IEND", [])
+        let geometry: [UInt8] = [0, 1, 1, 0, 0].flatMap { [UInt8].big($0) }
+        let control = PNGFile.chunk("fcTL", geometry + [0, 1, 0, 10, 0, 0])
+        var file = pngStart(side, side)
+        file += PNGFile.chunk("acTL", .big(frameCount) + .big(0))
+        file += PNGFile.chunk("IDAT", zlib(zeroCount: 1000))
+        file += .repeated(control, count: frameCount)
+        return file + PNGFile.chunk("IEND", [])
     }
 
     /// A progressive file that repeats its last scan.

@@ -185,8 +185,9 @@ import Testing
         let (first, second) = (header(one), header(other))
         // Without a scale the waves say nothing.
         let rest = first[3] > 0 && first[6] > 0 && first[7] > 0 ? 5 : one.count
-        let nibbles = (rest..<max(rest, one.count)).flatMap { index in
-            [(one[index] & 15, other[index] & 15), (one[index] >> 4, other[index] >> 4)]
+        let nibbles: [(UInt8, UInt8)] = (rest..<max(rest, one.count)).flatMap { index in
+            let (a, b) = (one[index], other[index])
+            return [(a & 15, b & 15), (a >> 4, b >> 4)]
         }
         var count = 0
         for (a, b) in zip(first, second) where a != b {

@@ -154,8 +154,14 @@ extension ColorProfile.Chromaticities {
     }
 
     fileprivate func isClose(to other: Self) -> Bool {
-        zip([white, red, green, blue], [other.white, other.red, other.green, other.blue])
-            .allSatisfy { abs($0.x - $1.x) < 0.002 && abs($0.y - $1.y) < 0.002 }
+        white.isClose(to: other.white) && red.isClose(to: other.red)
+            && green.isClose(to: other.green) && blue.isClose(to: other.blue)
+    }
+}
+
+extension ColorProfile.Chromaticities.Point {
+    fileprivate func isClose(to other: Self) -> Bool {
+        abs(x - other.x) < 0.002 && abs(y - other.y) < 0.002
     }
 }
 #endif

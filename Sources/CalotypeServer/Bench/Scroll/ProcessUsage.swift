@@ -9,9 +9,9 @@ enum ProcessUsage {
     static var processorSeconds: Double {
         var usage = rusage()
         guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
-        return [usage.ru_utime, usage.ru_stime].reduce(0) {
-            $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1_000_000
-        }
+        let seconds = Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        let microseconds = Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+        return seconds + microseconds / 1_000_000
     }
 
     /// The peak resident memory since ``resetPeak()``, or since the start of the process, in bytes;
