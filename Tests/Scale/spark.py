@@ -4,7 +4,8 @@
 
 usage: spark.py CALOTYPE IMG2DATASET [--count N]; needs pyspark, Java, nginx and Pillow
 
-Each worker of the standalone master is bound to a processor. The start-up of Spark, a job of two images, is subtracted.
+Each worker of the standalone master is bound to a processor. Figures are medians of three jobs of one session, after a
+job that is not measured: they exclude the start-up of Spark. Processor times are those of all processes of the cluster.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import ctypes
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,11 +26,13 @@ from scale import check, linked, photograph, processor_seconds, report_missed
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PORT = 18190
 SIZE, QUALITY = 400, 80
+ROUNDS = 3
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def job(program, master, sources, outputs):
-    """The driver: makes the sources of a file, and prints the seconds of the job without those of the session."""
+    """The driver: makes the sources of a file, some once and all three times; starts a job for each line of its input
+    and prints its seconds."""
     sys.path.insert(0, str(ROOT / "Python"))
     import pyspark.sql
     from calotype_workers import Outputs, spark
@@ -38,18 +42,17 @@ def job(program, master, sources, outputs):
         "spark.executorEnv.PYTHONPATH", str(ROOT / "Python")).config(
         "spark.sql.execution.arrow.maxRecordsPerBatch", "64").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    # Executors register after the session exists.
-    frame = session.createDataFrame([("",)] * 64, "source string").repartition(8)
-    frame.mapInArrow(lambda batches: batches, "source string").collect()
     # Names with a digest need the version of a URL.
     rows = [(line, "1") for line in pathlib.Path(sources).read_text().split()]
-    start = time.monotonic()
-    frame = session.createDataFrame(rows, "source string, version string").repartition(8)
-    options = Outputs(f"{outputs}/{{digest}}-{{name}}.jpg", s=f"{SIZE},q{QUALITY}")
-    made = frame.mapInArrow(spark.run(options, ("--allow-network", "127.0.0.0/8")), spark.SCHEMA).collect()
-    print(time.monotonic() - start)
-    if {row.status for row in made} != {"made"} or len(made) != len(rows):
-        raise SystemExit(f"{len(made)} of {len(rows)} sources: {next(row for row in made if row.status != 'made')}")
+    for index, rows in enumerate([rows[:64]] + [rows] * ROUNDS):
+        sys.stdin.readline()
+        start = time.monotonic()
+        frame = session.createDataFrame(rows, "source string, version string").repartition(8)
+        options = Outputs(f"{outputs}/{index}/{{digest}}-{{name}}.jpg", s=f"{SIZE},q{QUALITY}")
+        made = frame.mapInArrow(spark.run(options, ("--allow-network", "127.0.0.0/8")), spark.SCHEMA).collect()
+        print(time.monotonic() - start, flush=True)
+        if {row.status for row in made} != {"made"} or len(made) != len(rows):
+            raise SystemExit(f"{len(made)} of {len(rows)} sources: {next(row for row in made if row.status != 'made')}")
     session.stop()
 
 
@@ -79,22 +82,52 @@ def cluster(work, worker_count):
         yield master
 
 
+def used_seconds():
+    """Returns the processor time of all descendants of this process, of those that have ended too."""
+    parents, seconds = {}, {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name of the program, in parentheses, may contain spaces.
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(path.parent.name)] = int(fields[1])
+        # utime, stime, and those of the children for which the process has waited.
+        seconds[int(path.parent.name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def is_descendant(process):
+        while process in parents and process != os.getpid():
+            process = parents[process]
+        return process == os.getpid()
+
+    times = os.times()
+    return times.children_user + times.children_system + sum(
+        value for process, value in seconds.items() if process != os.getpid() and is_descendant(process))
+
+
 def measure(program, sources, worker_count, outputs):
-    """Prints the processor time of a cluster with a job, of all of its processes, and the seconds of the job."""
+    """Prints the medians of the processor time and of the seconds of a job, of all processes of a cluster."""
     work = pathlib.Path(outputs).parent
     # Executors that Spark kills leave processes behind, which become children of this one.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    used, seconds = [], []
     with cluster(work, int(worker_count)) as master, open(work / "driver.log", "a") as log:
-        driver = subprocess.run(
-            [sys.executable, __file__, program, "-", "--job", master, sources, outputs], stdout=subprocess.PIPE,
-            text=True, stderr=log, env={**os.environ, "PYSPARK_PYTHON": sys.executable})
-        if driver.returncode != 0:
+        driver = subprocess.Popen(
+            [sys.executable, __file__, program, "-", "--job", master, sources, outputs], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, stderr=log, env={**os.environ, "PYSPARK_PYTHON": sys.executable})
+        for _ in range(1 + ROUNDS):
+            before = used_seconds()
+            driver.stdin.write("\n")
+            driver.stdin.flush()
+            line = driver.stdout.readline()
+            if not line:
+                break
+            seconds.append(float(line))
+            used.append(used_seconds() - before)
+        driver.stdin.close()
+        if driver.wait() != 0:
             raise SystemExit((work / "driver.log").read_text()[-2000:])
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.wait()
-    times = os.times()
-    print(times.children_user + times.children_system, float(driver.stdout.split()[-1]))
+    print(statistics.median(used[1:]), statistics.median(seconds[1:]))
 
 
 def measured(program, work, sources, worker_count, name):
@@ -103,23 +136,35 @@ def measured(program, work, sources, worker_count, name):
     return map(float, subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split())
 
 
-def spark_jobs(program, work, sources, few):
-    count = len(sources.read_text().split())
-    (work / "thumbnails").mkdir()
-    bare = processor_seconds([
-        program, "thumbnail", "--quiet", "--size", str(SIZE), "--quality", str(QUALITY), "-o",
-        f"{work}/thumbnails/{{name}}.jpg", *sources.read_text().split()])
-    used, seconds = {}, {}
-    for worker_count in (1, 2):
-        idle, _ = measured(program, work, few, worker_count, f"few-{worker_count}")
-        busy, seconds[worker_count] = measured(program, work, sources, worker_count, f"all-{worker_count}")
-        used[worker_count] = busy - idle
-        print(f"{worker_count} workers: {count / seconds[worker_count]:.1f} images a second, "
-              f"{1000 * used[worker_count] / count:.1f} ms of processor time an image, start-up of {idle:.1f} s apart",
-              flush=True)
-    print(f"thumbnail: {1000 * bare / count:.1f} ms of processor time an image")
-    check("processor time of the job on two workers, relative to thumbnail", used[2] / bare, 1.25)
-    check("1.8 times the duration with two workers, of that with one", 1.8 * seconds[2] / seconds[1], 1)
+def bare_command(program, work, sources, processors):
+    """Returns the medians of the processor time and of the seconds of `thumbnail` on some processors."""
+    used, seconds = [], []
+    for number in range(ROUNDS):
+        folder = work / f"thumbnails-{processors}-{number}"
+        folder.mkdir()
+        start = time.monotonic()
+        used.append(processor_seconds([
+            "taskset", "-c", processors, program, "thumbnail", "--quiet", "--size", str(SIZE), "--quality",
+            str(QUALITY), "-o", f"{folder}/{{name}}.jpg", *sources]))
+        seconds.append(time.monotonic() - start)
+    return statistics.median(used), statistics.median(seconds)
+
+
+def spark_jobs(program, work, sources):
+    paths = sources.read_text().split()
+    results = {}
+    for worker_count, processors in ((1, "0"), (2, "0-1")):
+        bare = bare_command(program, work, paths, processors)
+        spark = tuple(measured(program, work, sources, worker_count, f"all-{worker_count}"))
+        results[worker_count] = (bare, spark)
+        for name, (used, seconds) in (("thumbnail", bare), ("Spark", spark)):
+            print(f"{worker_count} processors, {name}: {len(paths) / seconds:.1f} images a second, "
+                  f"{1000 * used / len(paths):.1f} ms of processor time an image", flush=True)
+    (bare, spark), (bare_two, spark_two) = results[1], results[2]
+    print(f"times the images a second with two processors: thumbnail {bare[1] / bare_two[1]:.2f}, "
+          f"Spark {spark[1] / spark_two[1]:.2f}")
+    check("processor time of the job on two workers, relative to thumbnail", spark_two[0] / bare_two[0], 1.25)
+    check("1.8 times the duration with two workers, of that with one", 1.8 * spark_two[1] / spark[1], 1)
 
 
 def img2dataset(program, peer, work, names):
@@ -170,9 +215,8 @@ def main():
         os.chmod(work, 0o755)
         photograph(work / "original.jpg", (4000, 3000))
         paths = linked(work / "in", work / "original.jpg", arguments.count)
-        for name, some in (("all.txt", paths), ("few.txt", paths[:2])):
-            (work / name).write_text("\n".join(map(str, some)))
-        spark_jobs(program, work, work / "all.txt", work / "few.txt")
+        (work / "all.txt").write_text("\n".join(map(str, paths)))
+        spark_jobs(program, work, work / "all.txt")
         img2dataset(program, arguments.img2dataset, work, [path.name for path in paths])
     report_missed()
 
