@@ -31,8 +31,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def job(program, master, sources, outputs):
-    """The driver: makes the sources of a file, some once and all three times; starts a job for each line of its input
-    and prints its seconds."""
+    """The driver: a job for each line of its input, first of some sources of a file, then of all; prints its seconds."""
     sys.path.insert(0, str(ROOT / "Python"))
     import pyspark.sql
     from calotype_workers import Outputs, spark
@@ -44,15 +43,18 @@ def job(program, master, sources, outputs):
     session.sparkContext.setLogLevel("ERROR")
     # Names with a digest need the version of a URL.
     rows = [(line, "1") for line in pathlib.Path(sources).read_text().split()]
-    for index, rows in enumerate([rows[:64]] + [rows] * ROUNDS):
+    # Executors register after the session exists: the first job, which is not measured, waits for them.
+    for index, chosen in enumerate([rows[:64]] + [rows] * ROUNDS):
         sys.stdin.readline()
         start = time.monotonic()
-        frame = session.createDataFrame(rows, "source string, version string").repartition(8)
+        frame = session.createDataFrame(chosen, "source string, version string").repartition(8)
         options = Outputs(f"{outputs}/{index}/{{digest}}-{{name}}.jpg", s=f"{SIZE},q{QUALITY}")
         made = frame.mapInArrow(spark.run(options, ("--allow-network", "127.0.0.0/8")), spark.SCHEMA).collect()
-        print(time.monotonic() - start, flush=True)
-        if {row.status for row in made} != {"made"} or len(made) != len(rows):
-            raise SystemExit(f"{len(made)} of {len(rows)} sources: {next(row for row in made if row.status != 'made')}")
+        seconds = time.monotonic() - start
+        if {row.status for row in made} != {"made"} or len(made) != len(chosen):
+            raise SystemExit(
+                f"{len(made)} of {len(chosen)} sources: {next((row for row in made if row.status != 'made'), None)}")
+        print(seconds, flush=True)
     session.stop()
 
 
@@ -83,7 +85,7 @@ def cluster(work, worker_count):
 
 
 def used_seconds():
-    """Returns the processor time of all descendants of this process, of those that have ended too."""
+    """Returns the processor time of all descendants of this process, including those that have ended."""
     parents, seconds = {}, {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -106,7 +108,7 @@ def used_seconds():
 
 
 def measure(program, sources, worker_count, outputs):
-    """Prints the medians of the processor time and of the seconds of a job, of all processes of a cluster."""
+    """Prints the medians of the processor time of a job, of all processes of the cluster, and of its seconds."""
     work = pathlib.Path(outputs).parent
     # Executors that Spark kills leave processes behind, which become children of this one.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -127,6 +129,10 @@ def measure(program, sources, worker_count, outputs):
         driver.stdin.close()
         if driver.wait() != 0:
             raise SystemExit((work / "driver.log").read_text()[-2000:])
+    # None of them runs beside the next measurement.
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
     print(statistics.median(used[1:]), statistics.median(seconds[1:]))
 
 
