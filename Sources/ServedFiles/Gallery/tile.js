@@ -99,6 +99,11 @@ export class Tile {
     return this.#shown;
   }
 
+  /** Whether an image of the tile is in flight. */
+  get isLoading() {
+    return [...this.#pending].some((request) => request.isStarted);
+  }
+
   /** Whether the image is sharp or has failed. */
   get isSharp() {
     return this.hasFailed || (this.#shown !== null && this.#shown.step >= this.#exactStep);

@@ -384,30 +384,44 @@ export class VirtualGrid {
     return tile;
   }
 
-  /** Returns the images with tiles: visible ones, more ahead than behind, and the focused one. */
+  /** Returns the images with tiles: visible ones, more ahead than behind, loading ones nearby, and the focused one. */
   #wanted(view) {
-    const { layout } = this;
-    const wanted = new Set();
-    this.#near = [0, 0];
-    if (layout.rowCount === 0) return wanted;
-    let first;
-    let end;
-    for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
-      const reach = this.#pace.current === Pace.FLYING ? this.#flyingReach : screens;
-      const ahead = view.height * reach * 1.3;
-      const behind = view.height * reach * 0.7;
-      const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
-      first = layout.rowStart[Math.max(0, rowAt(layout, view.top - above))];
-      end = layout.rowStart[rowAt(layout, view.top + view.height + below) + 1];
-      if (end - first < MOST_TILES || screens === 0) break;
+    if (this.layout.rowCount === 0) {
+      this.#near = [0, 0];
+      return new Set();
     }
+    const isFlying = this.#pace.current === Pace.FLYING;
+    const nearby = this.#reached(view);
+    const [first, end] = isFlying ? this.#rows(view, this.#flyingReach) : nearby;
     this.#near = [first, end];
     // Removing the focused tile would lose the focus.
     const focused = this.#focusedTile()?.index ?? -1;
-    if (focused >= 0 && focused < first) wanted.add(focused);
+    const others = focused >= 0 && focused < this.layout.w.length ? [focused] : [];
+    // An image that is in flight and needed at rest would be requested again.
+    for (const [index, tile] of isFlying ? this.#tiles : []) {
+      if (index >= nearby[0] && index < nearby[1] && tile.isLoading) others.push(index);
+    }
+    others.sort((one, other) => one - other);
+    const wanted = new Set(others.filter((index) => index < first));
     for (let index = first; index < end; index += 1) wanted.add(index);
-    if (focused >= end && focused < layout.w.length) wanted.add(focused);
+    for (const index of others) if (index >= end) wanted.add(index);
     return wanted;
+  }
+
+  /** Returns the first image near the window and the one after the last, at most `MOST_TILES` apart if possible. */
+  #reached(view) {
+    for (let screens = 1; ; screens = screens > 0.1 ? screens * 0.75 : 0) {
+      const [first, end] = this.#rows(view, screens);
+      if (end - first < MOST_TILES || screens === 0) return [first, end];
+    }
+  }
+
+  #rows({ top, height }, reach) {
+    const [ahead, behind] = [height * reach * 1.3, height * reach * 0.7];
+    const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
+    const { rowStart } = this.layout;
+    const first = rowStart[Math.max(0, rowAt(this.layout, top - above))];
+    return [first, rowStart[rowAt(this.layout, top + height + below) + 1]];
   }
 
   /** During fast scrolling nothing is loaded, and tiles outside the window would leave before use. */
