@@ -207,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("img2dataset")
-    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--job", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
