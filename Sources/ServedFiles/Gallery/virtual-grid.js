@@ -416,6 +416,7 @@ export class VirtualGrid {
     }
   }
 
+  /** Returns the first image within about `reach` screens of the window and the one after the last. */
   #rows({ top, height }, reach) {
     const [ahead, behind] = [height * reach * 1.3, height * reach * 0.7];
     const [above, below] = this.#pace.direction > 0 ? [behind, ahead] : [ahead, behind];
