@@ -39,16 +39,12 @@ extension DecoderSandbox: RemoteDecoder {
     public func prepare(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {
         // A mapped file has a descriptor, which can be sent as it is.
         guard bytes.descriptor == nil, bytes.count > 0 else { return bytes }
-        let descriptor = bytes.withBytes { bytes in
-            unsafe bytes.withUnsafeBytes {
-                unsafe calotype_shared_copy($0.baseAddress, $0.count)
-            }
-        }
-        guard descriptor >= 0 else {
+        guard var memory = SharedBytes(),
+            bytes.withBytes({ memory.append($0) }), let copy = memory.finish()
+        else {
             throw .sandboxUnavailable(reason: "no shared memory for \(bytes.count) bytes")
         }
-        return try EncodedBytes(
-            descriptor: descriptor, byteCount: bytes.count, isMapped: false)
+        return copy
     }
 
     public func snapshot(_ bytes: EncodedBytes) throws(CodecError) -> EncodedBytes {

@@ -125,6 +125,38 @@ struct WorkerCommandTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("evil.jpg")))
     }
 
+    /// Bytes that are moved from a pipe to the memory that decoders map.
+    @Test("takes sources larger than a pipe") func largeBytes() async throws {
+        let path = folder.path("large.png")
+        try ImageDestination(format: "png", codecs: builtInCodecs)
+            .write(TestImage.noise(PixelSize(width: 700, height: 500)), to: path)
+        let large = try Data(contentsOf: URL(filePath: path))
+        try #require(large.count > 1 << 19)
+        let stored = folder.path("out/{digest}.jpg")
+        let requests = try [
+            request("address", ["source": path]), request("1", bytes: large),
+            request("small", bytes: photograph), request("2", bytes: large),
+            request("file", to: stored, bytes: large),
+            request("damaged", bytes: large.prefix(200_000)),
+            request("other", to: stored, bytes: large.prefix(400_000)),
+        ]
+        for arguments in [[], ["--no-sandbox"]] {
+            try? FileManager.default.removeItem(atPath: folder.path("out"))
+            let responses = try await work(requests, arguments)
+            let file = try #require(responses["address"]?.bytes)
+            #expect(!file.isEmpty)
+            #expect(responses["1"]?.bytes == file && responses["2"]?.bytes == file)
+            #expect(responses["small"]?.status == "made")
+            #expect(responses["damaged"]?.line["warnings"] as? [String] != [])
+            let written = try #require(responses["file"]?.outputs.first?["path"] as? String)
+            #expect(try Data(contentsOf: URL(filePath: written)) == file)
+            #expect(responses["other"]?.outputs.first?["path"] as? String != written)
+        }
+        let cut = try request("cut", bytes: large).dropLast(100_000)
+        let responses = try await work([request("0"), cut], ["--jobs", "1"], code: 1)
+        #expect(responses["0"]?.status == "made" && responses[nil]?.kind == "request")
+    }
+
     @Test("names a file after what its bytes depend on, and skips it if it exists")
     func digests() async throws {
         let path = folder.path("out/{digest}.jpg")

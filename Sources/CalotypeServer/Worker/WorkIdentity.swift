@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EncodedImages
 internal import Glibc
 internal import ImageCommands
 internal import MessageDigests
@@ -15,12 +16,12 @@ struct WorkIdentity: Equatable {
     ///   - request: the request.
     ///   - bytes: the bytes of the source; `nil` if it is read from its path.
     /// - Throws: ``WorkError`` if the file cannot be accessed, or if the version of a URL is missing.
-    init(_ request: WorkRequest, bytes: [UInt8]?) throws(WorkError) {
+    init(_ request: WorkRequest, bytes: EncodedBytes?) throws(WorkError) {
         let content: [String]
         if let version = request.version {
             content = [request.source ?? "", "version", version]
         } else if let bytes {
-            content = ["bytes", MessageDigest(sha256: bytes).hexadecimal]
+            content = ["bytes", MessageDigest(sha256: bytes.copy(of: 0..<bytes.count)).hexadecimal]
         } else {
             content = try Self.state(of: request.source ?? "")
         }
@@ -36,7 +37,7 @@ struct WorkIdentity: Equatable {
     /// - Throws: as ``init(_:bytes:)``.
     static func expand(
         _ plan: inout [(output: BatchOutput, path: String?)], _ request: WorkRequest,
-        _ bytes: [UInt8]?
+        _ bytes: EncodedBytes?
     ) throws(WorkError) -> WorkIdentity? {
         let isNeeded = plan.contains { output in
             ["{digest}", "{shard}"].contains { output.path?.contains($0) == true }

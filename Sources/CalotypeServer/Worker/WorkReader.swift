@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DecoderSandbox
+internal import EncodedImages
 internal import Glibc
 internal import ImageCommands
 
@@ -9,14 +11,17 @@ struct WorkReader {
     struct Item: Sendable {
         let request: WorkRequest
         /// The bytes, or why they are refused; `nil` if the source is read from its address.
-        let bytes: Result<[UInt8], WorkError>?
+        let bytes: Result<EncodedBytes, WorkError>?
     }
 
     private static let maximumLineByteCount = 1 << 20
+    /// The number of bytes from which shared memory of their own costs less than a copy.
+    private static let leastSharedByteCount = 1 << 17
     private static let earlyEnd = WorkError(
         .request, "the input ends within the bytes of a source")
 
     private let descriptor: Int32
+    private let isPipe: Bool
     private let maximumByteCount: Int
     private let isInterrupted: @Sendable () -> Bool
     private var bytes: [UInt8] = []
@@ -26,13 +31,15 @@ struct WorkReader {
     /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - descriptor: the pipe.
+    ///   - descriptor: standard input, usually a pipe.
     ///   - maximumByteCount: the maximum number of bytes of a source; more are skipped.
     ///   - isInterrupted: checked while nothing arrives; ends the requests.
     init(
         _ descriptor: Int32, maximumByteCount: Int, isInterrupted: @escaping @Sendable () -> Bool
     ) {
         self.descriptor = descriptor
+        var status = stat()
+        isPipe = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
         self.maximumByteCount = maximumByteCount
         self.isInterrupted = isInterrupted
     }
@@ -91,16 +98,19 @@ struct WorkReader {
         }
     }
 
-    private mutating func body(_ count: Int) throws(WorkError) -> [UInt8] {
+    private mutating func body(_ count: Int) throws(WorkError) -> EncodedBytes {
         let buffered = bytes[start...].prefix(count)
         start = buffered.endIndex
+        if isPipe, count >= Self.leastSharedByteCount, let memory = SharedBytes() {
+            return try shared(memory, buffered, count)
+        }
         var failure: WorkError?
         let body = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             initializedCount = unsafe buffer.initialize(fromContentsOf: buffered)
             while initializedCount < count {
                 let room = unsafe UnsafeMutableRawBufferPointer(
                     rebasing: UnsafeMutableRawBufferPointer(buffer)[initializedCount...])
-                switch unsafe receive(room) {
+                switch unsafe receive(into: room) {
                 case .success(0): failure = Self.earlyEnd
                 case .success(let received): initializedCount += received
                 case .failure(let error): failure = error
@@ -109,7 +119,25 @@ struct WorkReader {
             }
         }
         if let failure { throw failure }
-        return body
+        return EncodedBytes(body)
+    }
+
+    /// Moves a source from the pipe to memory that decoders map.
+    private func shared(
+        _ memory: consuming SharedBytes, _ buffered: ArraySlice<UInt8>, _ count: Int
+    ) throws(WorkError) -> EncodedBytes {
+        guard memory.append(buffered.span) else { throw Self.noMemory(count) }
+        while memory.count < count {
+            let remaining = count - memory.count
+            let received = try receive { memory.append(first: remaining, of: descriptor) }.get()
+            guard received > 0 else { throw Self.earlyEnd }
+        }
+        guard let bytes = memory.finish() else { throw Self.noMemory(count) }
+        return bytes
+    }
+
+    private static func noMemory(_ count: Int) -> WorkError {
+        WorkError(.environment, "no shared memory for \(count) bytes: \(lastSystemError())")
     }
 
     private mutating func skip(_ count: Int) throws(WorkError) {
@@ -129,21 +157,29 @@ struct WorkReader {
     private mutating func fill() throws(WorkError) -> Bool {
         guard !isAtEnd else { return false }
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        let count = try unsafe chunk.withUnsafeMutableBytes { unsafe receive($0) }.get()
+        let count = try unsafe chunk.withUnsafeMutableBytes { unsafe receive(into: $0) }.get()
         isAtEnd = count == 0
         bytes += chunk[..<count]
         return count > 0
     }
 
-    /// Waits for bytes; returns 0 at the end and after an interruption.
-    private func receive(_ room: UnsafeMutableRawBufferPointer) -> Result<Int, WorkError> {
+    private func receive(
+        into room: UnsafeMutableRawBufferPointer
+    ) -> Result<Int, WorkError> {
+        receive {
+            let count = unsafe read(descriptor, room.baseAddress, room.count)
+            return count < 0 ? nil : count
+        }
+    }
+
+    /// Waits for bytes, which `take` takes; returns their number, 0 at the end and after an interruption.
+    private func receive(_ take: () -> Int?) -> Result<Int, WorkError> {
         while !isInterrupted() {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             // Signals do not interrupt the wait: their dispositions are those of dispatch sources.
             let state = unsafe poll(&waiting, 1, 200)
             if state == 0 { continue }
-            let count = state < 0 ? -1 : unsafe read(descriptor, room.baseAddress, room.count)
-            if count >= 0 { return .success(count) }
+            if state > 0, let count = take() { return .success(count) }
             guard errno == EINTR || errno == EAGAIN else {
                 return .failure(WorkError(.request, "standard input: \(lastSystemError())"))
             }

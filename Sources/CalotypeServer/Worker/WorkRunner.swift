@@ -37,7 +37,7 @@ struct WorkRunner: Sendable {
         _ response: inout WorkResponse
     ) throws(WorkError) {
         let request = item.request
-        var bytes: [UInt8]?
+        var bytes: EncodedBytes?
         if let passed = item.bytes { bytes = try passed.get() }
         var plan = try request.plan()
         let identity = try WorkIdentity.expand(&plan, request, bytes)
@@ -48,7 +48,7 @@ struct WorkRunner: Sendable {
         }
         guard !wanted.isEmpty else { return }
         if bytes == nil, let source = request.source, source.isURL {
-            bytes = try sources.load(source, by: deadline)
+            bytes = EncodedBytes(try sources.load(source, by: deadline))
         }
         let paths = plan.reduce(into: [:]) { $0[$1.output.name] = $1.path }
         do throws(OutputFailure) {
@@ -56,7 +56,7 @@ struct WorkRunner: Sendable {
                 Set(wanted.map(\.output)), among: plan.map(\.output),
                 CancellationFlag { ContinuousClock.now >= deadline }
             ) { () throws(CodecError) in
-                if let bytes { return EncodedBytes(bytes) }
+                if let bytes { return bytes }
                 return try EncodedBytes(mapping: request.source ?? "")
             } write: { file throws(CodecError) in
                 let path = paths[file.output.name]

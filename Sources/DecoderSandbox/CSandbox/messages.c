@@ -22,7 +22,12 @@ int calotype_socket_pair(int *one, int *other) {
     return 0;
 }
 
-static int sealed(int memory) {
+int calotype_new_memory(void) {
+    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return memory < 0 ? -errno : memory;
+}
+
+int calotype_sealed(int memory) {
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
     if (fcntl(memory, F_ADD_SEALS, seals) == 0) return memory;
     int error = errno;
@@ -31,8 +36,8 @@ static int sealed(int memory) {
 }
 
 int calotype_shared_copy_of_file(int file, size_t byte_count) {
-    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory < 0) return -errno;
+    int memory = calotype_new_memory();
+    if (memory < 0) return memory;
     off_t place = 0;
     while ((size_t)place < byte_count) {
         ssize_t copied = sendfile(memory, file, &place, byte_count - (size_t)place);
@@ -43,26 +48,25 @@ int calotype_shared_copy_of_file(int file, size_t byte_count) {
             return -error;
         }
     }
-    return sealed(memory);
+    return calotype_sealed(memory);
 }
 
-int calotype_shared_copy(const void *bytes, size_t byte_count) {
-    int memory = memfd_create("calotype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory < 0) return -errno;
+int calotype_append(int memory, const void *bytes, size_t byte_count) {
     const char *next = bytes;
     size_t rest = byte_count;
     while (rest > 0) {
         ssize_t written = write(memory, next, rest);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            int error = written < 0 ? errno : ENOSPC;
-            close(memory);
-            return -error;
-        }
+        if (written <= 0) return written < 0 ? errno : ENOSPC;
         next += written;
         rest -= (size_t)written;
     }
-    return sealed(memory);
+    return 0;
+}
+
+ssize_t calotype_append_from_pipe(int memory, int pipe, size_t most) {
+    ssize_t moved = splice(pipe, NULL, memory, NULL, most, SPLICE_F_MOVE);
+    return moved < 0 ? -errno : moved;
 }
 
 ssize_t calotype_send(int socket, const void *bytes, size_t count, const int *descriptors,
