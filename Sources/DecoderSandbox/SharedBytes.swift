@@ -8,7 +8,7 @@ internal import Glibc
 ///
 /// After a failure, `errno` has the reason.
 package struct SharedBytes: ~Copyable {
-    private let memory: Int32
+    let memory: Int32
     /// The number of bytes that have been appended.
     package private(set) var count = 0
 

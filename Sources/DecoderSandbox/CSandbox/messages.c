@@ -27,9 +27,17 @@ int calotype_new_memory(void) {
     return memory < 0 ? -errno : memory;
 }
 
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
 int calotype_sealed(int memory) {
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
-    if (fcntl(memory, F_ADD_SEALS, seals) == 0) return memory;
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    // No process has a writable mapping, so that this seal suffices. F_SEAL_WRITE first waits until the kernel has
+    // released all pages, on which compaction or DAMON may be working, and fails with EBUSY after some 100 ms.
+    if (fcntl(memory, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) == 0) return memory;
+    // Before Linux 5.1.
+    if (errno == EINVAL && fcntl(memory, F_ADD_SEALS, seals | F_SEAL_WRITE) == 0) return memory;
     int error = errno;
     close(memory);
     return -error;

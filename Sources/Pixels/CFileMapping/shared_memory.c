@@ -24,7 +24,14 @@ int calotype_shared_memory(size_t byte_count) {
 }
 
 int calotype_seal(int descriptor) {
-    return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL) < 0 ? errno : 0;
+    // EBUSY also means that the kernel uses a page, as compaction and DAMON do for a moment; fcntl has then waited some
+    // 100 ms. With a writable mapping it fails without waiting.
+    enum { most_attempts = 10 };
+    for (int attempt = 0; attempt < most_attempts; attempt++) {
+        if (fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SEAL) == 0) return 0;
+        if (errno != EBUSY) break;
+    }
+    return errno;
 }
 
 bool calotype_is_sealed(int descriptor) {
