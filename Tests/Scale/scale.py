@@ -15,6 +15,7 @@ import os
 import pathlib
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -90,10 +91,12 @@ def cost(program, work, count):
     photograph(work / "12mp.jpg", (4000, 3000))
     paths = [str(path) for path in linked(work / "cost", work / "12mp.jpg", count)]
     (work / "manifest").write_text("\n".join(paths))
+    modes = ["thumbnail", "address", "bytes", "largest", "three"]
     seconds = {}
-    rounds = 3
+    rounds = 7
     for turn in range(rounds):
-        for mode in ["thumbnail", "address", "bytes", "largest", "three"]:
+        # In both directions, because the speed of the machine changes in the course of a round.
+        for mode in modes[:: 1 if turn % 2 == 0 else -1]:
             folder = work / f"{mode}-{turn}"
             if mode == "thumbnail":
                 folder.mkdir()
@@ -101,12 +104,15 @@ def cost(program, work, count):
             else:
                 command = [sys.executable, __file__, program, "client", str(work / "manifest"), str(folder), mode]
             seconds.setdefault(mode, []).append(processor_seconds(command))
-    medians = {mode: sorted(values)[rounds // 2] for mode, values in seconds.items()}
-    for mode, value in medians.items():
-        print(f"{mode}: {value * 1000 / count:.2f} ms of processor time a source, median of {rounds} rounds")
-    check("by address, relative to thumbnail", medians["address"] / medians["thumbnail"], 1.05)
-    check("as bytes, relative to thumbnail", medians["bytes"] / medians["thumbnail"], 1.15)
-    check("three sizes, relative to the largest alone", medians["three"] / medians["largest"], 1.35)
+    # The fastest round: other programs on the machine and its other tenants only add processor time.
+    least = {mode: min(values) * 1000 / count for mode, values in seconds.items()}
+    for mode in modes:
+        values = sorted(value * 1000 / count for value in seconds[mode])
+        print(f"{mode}: {values[0]:.2f} ms of processor time a source in the fastest of {rounds} rounds, "
+              f"median {statistics.median(values):.2f}, slowest {values[-1]:.2f}")
+    check("by address, relative to thumbnail", least["address"] / least["thumbnail"], 1.05)
+    check("as bytes, relative to thumbnail", least["bytes"] / least["thumbnail"], 1.15)
+    check("three sizes, relative to the largest alone", least["three"] / least["largest"], 1.35)
 
 
 def resident_bytes(process_id):
