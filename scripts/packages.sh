@@ -32,7 +32,7 @@ if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null;
         test_packages+=(chromium)
     fi
 fi
-scale_packages=(default-jre-headless nginx-light python3-venv)
+scale_packages=(default-jre-headless haproxy nginx-light python3-venv varnish)
 bench_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"
     fonts-dejavu-core libjpeg-turbo-progs libvips-tools python3-venv unzip
