@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ImageLoading
 import ImageTesting
 import Logging
 import Testing
@@ -86,15 +87,11 @@ import Testing
         let folder = try TestLibrary()
         let store = try LibraryStore(
             directory: folder.storeDirectory, root: folder.root, logger: .init(label: "test"))
-        try folder.write("1.jpg", "")
-        let identity = try #require(folder.list("")).images[0].identity
         var timeline = Timeline()
         for start in stride(from: 0, to: 12_000, by: 1_000) {
             timeline.apply(
                 store.add(
-                    (start..<start + 1_000).map {
-                        FoundFile(name: "word\($0)", identity: identity)
-                    },
+                    (start..<start + 1_000).map(Self.foundFile),
                     toFolder: "f"))
         }
         let query = SearchQuery("word")
@@ -105,6 +102,14 @@ import Testing
         #expect(found == Array(all.prefix(found.count)))
         #expect(store.search(query, range, offset: 11_990, limit: 20) == Array(all.suffix(10)))
         store.close()
+    }
+
+    private static func foundFile(_ number: Int) -> FoundFile {
+        let seconds = 1_600_000_000 + number
+        let identity = FileIdentity(
+            path: "word\(number)", byteCount: 1, modificationTime: seconds * 1_000_000_000,
+            inode: UInt64(number))
+        return FoundFile(name: "word\(number)", identity: identity)
     }
 
     private static func write(
