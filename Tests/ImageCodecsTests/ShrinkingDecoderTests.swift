@@ -96,6 +96,7 @@ import Testing
     func lanes(subsampling: EncodeOptions.ChromaSubsampling) throws {
         var tally = Tally()
         let qualities = GeneratedFiles.isDeep ? [5, 25, 50, 75, 90, 97, 100] : [5, 75, 100]
+        var planeCount = 0
         for (number, quality) in qualities.enumerated() {
             for (kind, image) in [
                 TestImage.photograph(PixelSize(width: 1021, height: 611), seed: UInt64(number)),
@@ -103,6 +104,9 @@ import Testing
                 TestImage.noise(PixelSize(width: 400, height: 333), seed: UInt64(number)),
                 TestImage.flat(PixelSize(width: 2500, height: 1300), .rgb8, [30, 90, 200]),
             ].enumerated() {
+                // The codes of a flat image hardly depend on the quality, and it has most blocks.
+                if kind == 3, number > 0, !GeneratedFiles.isDeep { continue }
+                planeCount += image.format == .gray8 ? 1 : 3
                 var options = EncodeOptions()
                 options.quality = quality
                 options.chromaSubsampling = subsampling
@@ -113,7 +117,7 @@ import Testing
                     bytes, try PlainJPEG(bytes), "picture \(kind) at quality \(quality)", &tally)
             }
         }
-        #expect(tally.planes == qualities.count * (3 * 3 + 1) * Self.sides.count)
+        #expect(tally.planes == planeCount * Self.sides.count)
     }
 
     private func check(_ tally: Tally) {
