@@ -15,7 +15,7 @@ struct WorkReader {
     }
 
     private static let maximumLineByteCount = 1 << 20
-    /// The number of bytes from which shared memory of their own costs less than a copy.
+    /// Half of a smaller source is in the buffer of lines already.
     private static let leastSharedByteCount = 1 << 17
     private static let earlyEnd = WorkError(
         .request, "the input ends within the bytes of a source")
