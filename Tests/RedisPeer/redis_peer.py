@@ -281,7 +281,13 @@ def check_rights(images, redis, program, folder, endpoint, key):
         expect("a user with few rights: the response", server.get(f"/300x300/{name}").status, 200)
         eventually(lambda: server.metric("result_bucket_writes_total") > 0)
         expect("the purge", server.purge(f"/{name}").headers.get("X-Purge-Warning"), None)
-        expect("the lock", server.metric("rendition_locks_taken_total") > 0)
+
+        def takes_lock():
+            server.get(f"/300x300/{images.next()}")
+            return server.metric("rendition_locks_taken_total") > 0
+
+        # On a busy machine, Redis may respond after the time limit, and the server continues without a lock.
+        expect("the lock", eventually(takes_lock) is not None)
         refusals = [line for line in server.get("/metrics").body.decode().splitlines()
                     if "redis_failures" in line and 'reason="refused"' in line]
         expect("nothing is refused", refusals, [])
