@@ -15,7 +15,9 @@ struct WorkReader {
     }
 
     private static let maximumLineByteCount = 1 << 20
-    /// Half of a smaller source is in the buffer of lines already.
+    /// The size from which sources are moved instead of copied.
+    ///
+    /// Up to half of a smaller one has already been read with its line.
     private static let leastSharedByteCount = 1 << 17
     private static let earlyEnd = WorkError(
         .request, "the input ends within the bytes of a source")
@@ -172,7 +174,7 @@ struct WorkReader {
         }
     }
 
-    /// Waits for bytes, which `take` takes; returns their number, 0 at the end and after an interruption.
+    /// Waits for bytes and calls `take`; returns their number, 0 at the end and after an interruption.
     private func receive(_ take: () -> Int?) -> Result<Int, WorkError> {
         while !isInterrupted() {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -73,7 +73,7 @@ int calotype_append(int memory, const void *bytes, size_t byte_count) {
 }
 
 ssize_t calotype_append_from_pipe(int memory, int pipe, size_t most) {
-    ssize_t moved = splice(pipe, NULL, memory, NULL, most, SPLICE_F_MOVE);
+    ssize_t moved = splice(pipe, NULL, memory, NULL, most, 0);
     return moved < 0 ? -errno : moved;
 }
 

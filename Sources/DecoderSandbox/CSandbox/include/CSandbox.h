@@ -67,7 +67,7 @@ bool calotype_set_idle(pid_t process, bool is_idle);
 /// A receive on the first returns -EAGAIN after 20 ms without data.
 int calotype_socket_pair(int *one, int *other);
 
-/// Creates empty shared memory. Returns its descriptor or a negated errno, as the functions below do.
+/// Creates empty shared memory. Returns its descriptor or a negated errno.
 int calotype_new_memory(void);
 /// Appends bytes to shared memory. Returns 0 or an errno.
 int calotype_append(int memory, const void *bytes, size_t byte_count);
@@ -75,9 +75,11 @@ int calotype_append(int memory, const void *bytes, size_t byte_count);
 ///
 /// Returns the number of bytes, 0 at the end of the pipe, or a negated errno.
 ssize_t calotype_append_from_pipe(int memory, int pipe, size_t most);
-/// Seals shared memory against changes, and returns its descriptor; closes it on failure.
+/// Seals shared memory against changes. Returns its descriptor, or closes it and returns a negated errno.
 int calotype_sealed(int memory);
-/// Creates sealed shared memory with the first bytes of a file; -ENODATA if it has fewer.
+/// Creates sealed shared memory with the first bytes of a file.
+///
+/// Returns its descriptor or a negated errno; -ENODATA if the file has fewer bytes.
 int calotype_shared_copy_of_file(int file, size_t byte_count);
 
 /// The maximum number of descriptors in a message.
