@@ -124,8 +124,8 @@ later() {
     # A process group of its own, which end_jobs can end.
     set -m
     (
-        trap 'printf %s $((SECONDS - start)) >"$jobs_folder/$name.seconds"' EXIT
-        start=$SECONDS
+        # Expanded here: a command that fails ends in one of its functions, whose variables have other values.
+        trap "printf %s \$((SECONDS - $SECONDS)) >'$jobs_folder/$name.seconds'" EXIT
         "$@"
     ) >"$jobs_folder/$name" 2>&1 &
     set +m

@@ -13,6 +13,20 @@ FRAME = """() => {
   const { left, top, width } = document.querySelector('[data-part=frame]').getBoundingClientRect();
   return { left, top, width };
 }"""
+# Resolves with the position once it has not changed for longer than a motion takes. Beside a busy machine, two frames
+# can have the same position while it moves.
+AT_REST = f"""() => new Promise((done) => {{
+  const read = {FRAME};
+  let place = read();
+  let [since, frames] = [performance.now(), 0];
+  requestAnimationFrame(function look() {{
+    const now = read();
+    frames += 1;
+    if (Object.keys(now).some((edge) => now[edge] !== place[edge])) [place, since, frames] = [now, performance.now(), 0];
+    if (frames >= 3 && performance.now() - since > 250) return done(place);
+    requestAnimationFrame(look);
+  }});
+}})"""
 TILES_ARE_THERE = """() => {
   const canvas = document.querySelector('[data-part=tiles]');
   return !canvas.hidden && canvas.dataset.complete === "true";
@@ -39,13 +53,10 @@ class ZoomChecks(GalleryChecks):
 
     def settle(self, gallery):
         """Waits until the motion has ended and every tile is drawn; returns the position of the image."""
-        before = None
-        while (now := gallery.page.evaluate(FRAME)) != before:
-            before = now
-            gallery.next_frame()
+        place = gallery.page.evaluate(AT_REST)
         gallery.wait(TILES_ARE_THERE)
         gallery.next_frame()
-        return now
+        return place
 
     def distance(self, gallery, place, box):
         """Returns the mean difference between the screen and the image in a box, of 255."""
