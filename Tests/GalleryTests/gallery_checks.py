@@ -5,6 +5,25 @@ import pytest
 
 from gallery_driver import GalleryPage
 
+# Scrolls by screens, one per frame, until the page draws tiles as one shape; returns their rectangles in the window.
+PASS = """(start) => new Promise((done) => {
+  const drawing = document.querySelector("#grid .blank");
+  let top = start;
+  let drawn = null;
+  new MutationObserver(() => {
+    const { left, top } = drawing.getBoundingClientRect();
+    const parts = drawing.firstElementChild.getAttribute("d").matchAll(/M(-?\\d+) (-?\\d+)h(\\d+)v(\\d+)/g);
+    const rectangles = Array.from(parts, ([, ...numbers]) => numbers.map(Number));
+    if (rectangles.length > 0) drawn = rectangles.map(([x, y, width, height]) => [left + x, top + y, width, height]);
+  }).observe(drawing.firstElementChild, { attributes: true });
+  requestAnimationFrame(function step() {
+    if (drawn !== null || top > start + 600 * innerHeight) return done(drawn ?? []);
+    top += 2 * innerHeight;
+    scrollTo({ top, behavior: "instant" });
+    requestAnimationFrame(step);
+  });
+})"""
+
 
 class GalleryChecks:
     """Opens pages and reports checks; each test opens a page of its own."""
@@ -60,6 +79,18 @@ class GalleryChecks:
                     wrong.append(f"{tile['name']} has the aspect ratio {shown:.2f}, not {real:.2f}")
         detail = "; ".join(wrong[:3]) or f"{len(tiles)} tiles"
         self.check(name, not wrong, detail)
+
+    def check_passing_tiles(self, gallery, name, start):
+        """Scrolls fast from an offset; checks that blank tiles are drawn where the tiles are afterwards."""
+        drawn = gallery.page.evaluate(PASS, start)
+        tiles = gallery.tiles()
+        missing = [
+            tile["position"] for tile in tiles
+            if [tile[edge] for edge in ("left", "top", "width", "height")] not in drawn]
+        # The first visible tile is the tab stop, which is always an element.
+        self.check(f"{name}: passing images are drawn where their tiles are", len(missing) <= 1, missing)
+        left = gallery.page.evaluate("document.querySelector('#grid .blank path').getAttribute('d')")
+        self.check(f"{name}: at rest each image has a tile", left == "", left)
 
     def check_quiet(self, gallery, name):
         self.check(

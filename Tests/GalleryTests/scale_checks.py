@@ -153,6 +153,7 @@ class ScaleChecks(GalleryChecks):
                 max(jumps) <= (150 if self.is_quiet else 15000),
                 ", ".join(f"{milliseconds:.0f}" for milliseconds in jumps) + " ms",
             )
+            self.check_passing_tiles(gallery, "scale of the timeline", 4_000_000)
             devtools.send("HeapProfiler.collectGarbage")
             usage = devtools.send("Runtime.getHeapUsage")
             names = ("usedSize", "embedderHeapUsedSize", "backingStorageSize")

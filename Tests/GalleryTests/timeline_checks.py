@@ -147,6 +147,7 @@ class TimelineChecks(GalleryChecks):
         most = max(int(parse_qs(url.split("?")[1])["limit"][0]) for url in asked)
         self.check("timeline: a request is for at most 500 images", most <= 500, f"{most}")
         self.check("timeline: a jump sends few requests", len(asked) - len(passed) <= 2, f"{len(asked)}")
+        self.check_passing_tiles(gallery, "timeline", 300_000)
         gallery.close()
 
     def check_scrubber(self, server):

@@ -12,6 +12,9 @@ static const uint8_t api_js[] = {
 static const uint8_t binary_search_js[] = {
 #embed "../Gallery/binary-search.js"
 };
+static const uint8_t blank_tiles_js[] = {
+#embed "../Gallery/blank-tiles.js"
+};
 static const uint8_t blob_cache_js[] = {
 #embed "../Gallery/blob-cache.js"
 };
@@ -213,6 +216,7 @@ static const uint8_t openapi_json[] = {
 static const struct calotype_served_file gallery[] = {
     FILE("api.js", api_js),
     FILE("binary-search.js", binary_search_js),
+    FILE("blank-tiles.js", blank_tiles_js),
     FILE("blob-cache.js", blob_cache_js),
     FILE("connection.js", connection_js),
     FILE("density.js", density_js),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { BlankTiles } from "./blank-tiles.js";
 import { gapFor } from "./density.js";
 import { GridKeyboard } from "./grid-keyboard.js";
 import { Headings } from "./headings.js";
@@ -44,7 +45,9 @@ export class VirtualGrid {
   #tiles = new Map();
   #tileOf = new WeakMap();
   // During an update: the elements of tiles that are no longer needed and have no image, in their order.
-  #blank = [];
+  #reusable = [];
+  // Images that pass, which have no tile.
+  #blank;
   #aspects = [];
   #space = new ScrollSpace(0, 1);
   #pace;
@@ -69,10 +72,11 @@ export class VirtualGrid {
    */
   constructor(element, header, loader, rowHeight) {
     this.#element = element;
-    const [headings, list] = element.children;
+    const [headings, blank, list] = element.children;
     this.headings = new Headings(headings);
+    this.#blank = new BlankTiles(blank);
     this.#list = list;
-    this.#moved = [headings, list];
+    this.#moved = [headings, blank, list];
     this.#header = header;
     this.#loader = loader;
     this.#rowHeight = rowHeight;
@@ -119,6 +123,7 @@ export class VirtualGrid {
     for (const tile of this.#tiles.values()) tile.remove();
     this.#tiles.clear();
     this.headings.clear();
+    this.#blank.show(this.layout, [], 0);
     this.listing = null;
     this.#aspects = [];
     this.#active = 0;
@@ -169,6 +174,7 @@ export class VirtualGrid {
       tile.fill(this.listing, this.layout, this.#pace.current);
       this.onTile(tile);
     }
+    if (!this.#blank.isEmpty) this.#update();
   }
 
   /** Waits until the first visible image is on the screen, or all of them, at most until the time `end`. */
@@ -316,30 +322,44 @@ export class VirtualGrid {
     if (offset !== this.#scrolledTo) this.onScroll();
     this.#scrolledTo = offset;
     const wanted = this.#wanted(view);
+    const blank = this.#takeBlank(wanted);
     this.#removeUnwanted(wanted, spare);
     // Only then, so that no tile is moved that leaves: fast scrolling changes the base in every frame.
     if (this.#space.isProportional || this.#base !== 0) this.#rebase(view);
+    this.#blank.show(this.layout, blank, this.#base);
     this.#requestDetails();
     // In the order of the images, which is the reading order.
     let previous = null;
     for (const index of wanted) {
       const tile = this.#tiles.get(index) ?? this.#makeTile(index, spare);
       tile.priority = this.#priority(index, view);
-      placeAfter(previous, tile.element, this.#list, this.#blank);
+      placeAfter(previous, tile.element, this.#list, this.#reusable);
       previous = tile.element;
     }
-    for (const element of this.#blank.splice(0)) element.remove();
+    for (const element of this.#reusable.splice(0)) element.remove();
     this.#keepActive(view);
     // With the others, since the first formatted date takes time in which images could be shown.
     if (!this.listing.isPartial) this.#showHeadings();
   }
 
+  /** Takes out the images without properties, unless they could be visible in another frame. */
+  #takeBlank(wanted) {
+    if (!this.#isPassing || this.#pace.stride < 1) return [];
+    const blank = [...wanted].filter((index) => index !== this.#active && this.listing.image(index) === null);
+    for (const index of blank) wanted.delete(index);
+    return blank;
+  }
+
+  /** Whether the page is scrolled too fast to see images, and not by a single jump. */
+  get #isPassing() {
+    return this.#pace.current === Pace.FLYING && !this.#pace.isFirst;
+  }
+
   /** Requests the properties of the images near the window, unless they would leave it before. */
   #requestDetails() {
     clearTimeout(this.#passing);
-    const isPassing = this.#pace.current === Pace.FLYING && !this.#pace.isFirst;
     const request = () => this.listing?.need(...this.#near);
-    if (isPassing) this.#passing = setTimeout(request, PASSED_AFTER);
+    if (this.#isPassing) this.#passing = setTimeout(request, PASSED_AFTER);
     else request();
   }
 
@@ -357,11 +377,11 @@ export class VirtualGrid {
     for (const [index, tile] of this.#tiles) {
       if (wanted.has(index)) continue;
       this.#tiles.delete(index);
-      if (tile.picture === null) this.#blank.push(tile.element);
+      if (tile.picture === null) this.#reusable.push(tile.element);
       else tile.remove();
     }
     const indexOf = (element) => this.#tileOf.get(element).index;
-    this.#blank.sort((one, other) => indexOf(one) - indexOf(other));
+    this.#reusable.sort((one, other) => indexOf(one) - indexOf(other));
     if (spare.size === 0) return;
     const keys = new Set(Array.from(wanted, (index) => this.listing.key(index)));
     for (const [key, tile] of spare) {
@@ -373,7 +393,7 @@ export class VirtualGrid {
 
   #makeTile(index, spare) {
     const key = this.listing.key(index);
-    const tile = spare.get(key) ?? this.#tileOf.get(this.#blank.shift())
+    const tile = spare.get(key) ?? this.#tileOf.get(this.#reusable.shift())
       ?? new Tile(this.listing, index, this.#loader, this.#painter);
     spare.delete(key);
     tile.place(this.listing, this.layout, index, this.#base, this.#pace.current);
