@@ -4,14 +4,12 @@
 export class BlankTiles {
   #path;
   #shape = "";
+  /** The number of tiles drawn. */
+  count = 0;
 
   /** @param {SVGElement} drawing contains a path; it is moved together with the tiles */
   constructor(drawing) {
     this.#path = drawing.firstElementChild;
-  }
-
-  get isEmpty() {
-    return this.#shape === "";
   }
 
   /** Draws the tiles of some images of a layout, relative to the offset `base`, instead of those before. */
@@ -21,6 +19,7 @@ export class BlankTiles {
       const [width, height] = [layout.w[i], layout.h[i]];
       shape += `M${layout.x[i]} ${layout.y[i] - base}h${width}v${height}h${-width}z`;
     }
+    this.count = images.length;
     if (shape === this.#shape) return;
     this.#shape = shape;
     this.#path.setAttribute("d", shape);

@@ -139,7 +139,7 @@ export class VirtualGrid {
     const empty = tiles.filter((tile) => tile.shown === null && !tile.hasFailed).length;
     return {
       pace: this.#pace.current,
-      tiles: { sharp, empty, coarse: tiles.length - sharp - empty },
+      tiles: { sharp, empty: empty + this.#blank.count, coarse: tiles.length - sharp - empty },
       steps: requests.map((request) => request.step),
       requests,
     };
@@ -174,7 +174,7 @@ export class VirtualGrid {
       tile.fill(this.listing, this.layout, this.#pace.current);
       this.onTile(tile);
     }
-    if (!this.#blank.isEmpty) this.#update();
+    if (this.#blank.count > 0) this.#update();
   }
 
   /** Waits until the first visible image is on the screen, or all of them, at most until the time `end`. */
