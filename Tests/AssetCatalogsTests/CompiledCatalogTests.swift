@@ -110,9 +110,22 @@ struct CompiledCatalogTests {
         let compiled = try CompiledCatalog(EncodedBytes(file.bytes), path: "a.assets")
         let compiler = CatalogCompiler(catalog, codecs: builtInCodecs)
         let missing = Set(compiler.sources.map(\.path)).subtracting(file.entries.map(\.path))
-        #expect(missing.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
+        #expect(
+            missing.allSatisfy {
+                !FileManager.default.fileExists(atPath: $0) || needsSandbox($0)
+            })
         try expectSameAnswers(catalog, compiled, missing: missing)
         if missing.isEmpty { #expect(try expectSameContents(catalog, compiled) > 0) }
+    }
+
+    /// Whether a file is decoded in a sandbox only, as SVG and PDF are with their traits.
+    private func needsSandbox(_ path: String) -> Bool {
+        do {
+            _ = try ImageSource(EncodedBytes(reading: path), codecs: builtInCodecs)
+            return false
+        } catch CodecError.unsupported(let feature) {
+            return feature.hasSuffix("outside of a sandbox")
+        } catch { return false }
     }
 
     @Test("10,000 names have a place each, and other names have none")
