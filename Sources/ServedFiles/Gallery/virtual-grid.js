@@ -46,7 +46,7 @@ export class VirtualGrid {
   #tileOf = new WeakMap();
   // During an update: the elements of tiles that are no longer needed and have no image, in their order.
   #reusable = [];
-  // Images that pass, which have no tile.
+  // Draws images that leave in the next frame; they have no tile.
   #blank;
   #aspects = [];
   #space = new ScrollSpace(0, 1);
@@ -342,7 +342,7 @@ export class VirtualGrid {
     if (!this.listing.isPartial) this.#showHeadings();
   }
 
-  /** Takes out the images without properties, unless they could be visible in another frame. */
+  /** Removes and returns the images without properties if those of this frame will have left in the next one. */
   #takeBlank(wanted) {
     if (!this.#isPassing || this.#pace.stride < 1) return [];
     const blank = [...wanted].filter((index) => index !== this.#active && this.listing.image(index) === null);
