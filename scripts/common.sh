@@ -85,29 +85,34 @@ run_tests() {
         printf '\n== failed\n'
         grep -A 6 -E '✘|error:|Fatal error|rashed' "$log" | tail -n 80 || true
     fi
-    note_tests "$log"
     rm -f "$log"
     return "$status"
 }
 
 test_count=0
 skipped=()
-# Adds the number of tests in a log to test_count, and skipped tests with their reasons to skipped.
+# Adds the number of tests in a log to test_count, and to skipped the skipped tests with their reasons, and what other
+# programs skipped, which print "NAME: skipped: REASON".
 note_tests() {
     local count line
     count=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$1" | tail -n 1)
     test_count=$((test_count + ${count:-0}))
     while read -r line; do skipped+=("$line"); done < <(
-        sed -nE 's/^[^A-Za-z]*Test (.*) skipped(: (.*))?$/\1: \3/p' "$1")
+        sed -nE -e 's/^[^A-Za-z]*Test (.*) skipped(: (.*))?$/\1: \3/p' -e 's/^[A-Za-z ]+: skipped: //p' "$1")
 }
+# Python programs write to a pipe, but their progress is to be read line by line.
+export PYTHONUNBUFFERED=1
 
-# step TITLE COMMAND [ARGUMENT]...: runs a command and records its wall time.
+# step TITLE COMMAND [ARGUMENT]...: runs a command in a subshell, and records its wall time, tests and skips.
 step_times=()
 step() {
-    local title=$1 start=$SECONDS
+    local title=$1 start=$SECONDS log
     printf '\n== %s\n' "$title"
     shift
-    "$@"
+    log=$(mktemp)
+    "$@" | tee "$log"
+    note_tests "$log"
+    rm "$log"
     step_times+=("$((SECONDS - start)) $title")
 }
 
@@ -149,7 +154,7 @@ end_jobs() {
     rm -rf "$jobs_folder"
 }
 
-# Prints the wall time of each step, slowest first, the number of skipped tests by reason, and the totals.
+# Prints the wall time of each step, slowest first, the number of skipped tests and parts of steps by reason, and the totals.
 print_summary() {
     printf '\n== seconds, slowest first\n'
     printf '%s\n' "${step_times[@]}" | sort -rn | while read -r seconds title; do
@@ -159,6 +164,6 @@ print_summary() {
         printf '\n== skipped, by reason\n'
         printf '%s\n' "${skipped[@]}" | sed 's/.*": //' | sort | uniq -c | sort -rn
     fi
-    printf '\nPassed: %d Swift tests (%d skipped), %d steps, %d min %02d s.\n' \
-        "$test_count" "${#skipped[@]}" "${#step_times[@]}" $((SECONDS / 60)) $((SECONDS % 60))
+    printf '\nPassed: %d Swift tests, %d steps (%d tests or parts skipped), %d min %02d s.\n' \
+        "$test_count" "${#step_times[@]}" "${#skipped[@]}" $((SECONDS / 60)) $((SECONDS % 60))
 }

@@ -18,6 +18,8 @@ viewer_bench_packages=(geeqie gthumb gwenview openbox qimgv)
 icon_packages=(
     adwaita-icon-theme dbus gir1.2-gtk-4.0 gtk-update-icon-cache icoutils imagemagick librsvg2-bin python3-gi xvfb
 )
+# For Tests/Desktop/thumbnailer.py, which runs without those that are missing.
+thumbnailer_packages=(bubblewrap dbus python3-gi tumbler)
 photo_packages=(mate-backgrounds)
 test_packages=(
     "${build_packages[@]}" "${photo_packages[@]}"

@@ -77,7 +77,7 @@ def expect(condition, what):
 def has(*programs):
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
-        print(f"icons: skipped, because {', '.join(missing)} is missing")
+        print(f"icons: skipped: {', '.join(missing)} is missing")
     return not missing
 
 
@@ -185,7 +185,7 @@ def check_vectors(assets, work):
     run(assets, "compile", catalog, "-o", work / "vectors.assets", "--report", report)
     entries = json.loads(report.read_text())
     if any("SVG" in entry["reason"] for entry in entries):
-        print("icons: skipped, because the program has no codec for SVG")
+        print("icons: skipped: the program has no codec for SVG")
         return
     expect(all(entry["compression"] == "rasters" for entry in entries), f"vectors: {entries}")
     run(assets, "extract", work / "vectors.assets", "-o", work / "drawn")
@@ -219,7 +219,7 @@ def main():
         if chromium:
             check_manifest(public, elements, chromium)
         else:
-            print("icons: skipped, because Chromium is missing")
+            print("icons: skipped: Chromium is missing")
 
         drawing = ADWAITA / f"scalable/actions/{SYMBOLIC}.svg"
         symbol = work / "A.xcassets" / f"{SYMBOLIC}.imageset"

@@ -110,7 +110,7 @@ def in_bubblewrap(programs, work, original):
 def test_bubblewrap(programs, work):
     if not shutil.which("bwrap") or subprocess.run(
             ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"], capture_output=True).returncode:
-        print("skipped: bwrap is missing, or may not create namespaces")
+        print("thumbnailer: skipped: bwrap is missing, or may not create namespaces")
         return
     by_format = {path.parent.parent.name: path for path in SAMPLES if path.parent.parent.name != "svg"}
     for original in by_format.values():
@@ -141,7 +141,7 @@ loop.run()
 def test_tumbler(programs, work):
     has_client = subprocess.run([PYTHON, "-c", "import gi"], capture_output=True).returncode == 0
     if not os.path.exists(TUMBLER) or not shutil.which("dbus-run-session") or not has_client:
-        print("skipped: tumbler, dbus-run-session or python3-gi is missing")
+        print("thumbnailer: skipped: tumbler, dbus-run-session or python3-gi is missing")
         return
     data, cache, home = work / "data", work / "cache", work / "home"
     (data / "thumbnailers").mkdir(parents=True)
