@@ -98,7 +98,8 @@ note_tests() {
     count=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$1" | tail -n 1)
     test_count=$((test_count + ${count:-0}))
     while read -r line; do skipped+=("$line"); done < <(
-        sed -nE -e 's/^[^A-Za-z]*Test (.*) skipped(: (.*))?$/\1: \3/p' -e 's/^[A-Za-z ]+: skipped: //p' "$1")
+        sed -nE -e $'s/\e\\[[0-9;]*m//g' -e 's/^[^A-Za-z]*Test (.*) skipped(: (.*))?$/\1: \3/p' \
+            -e 's/^[A-Za-z ]+: skipped: //p' "$1")
 }
 # Python programs write to a pipe, but their progress is to be read line by line.
 export PYTHONUNBUFFERED=1
