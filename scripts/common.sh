@@ -27,6 +27,14 @@ sanitized_build=(
     --sanitize=address --scratch-path .build-asan
     -Xcc -fsanitize=undefined -Xcc -fno-sanitize=vptr -Xcc -fno-sanitize-recover=undefined
 )
+# With ThreadSanitizer, in a separate folder as well.
+thread_build=(--sanitize=thread --scratch-path .build-tsan)
+
+# The build options of what only has to compile, with other traits than the tests: without an index and debug
+# information it takes a seventh less.
+traits_build=(--scratch-path .build-traits --disable-index-store -debug-info-format none)
+# Packages beside this one that use its modules in release mode: in one folder, so that these are compiled once.
+package_build=(--scratch-path .build-packages --configuration release -Xswiftc -enable-testing)
 
 # Sets release_build, the build options of programs in release mode; all must use the same, or everything is
 # compiled again.
