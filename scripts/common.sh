@@ -99,8 +99,8 @@ run_tests() {
 
 test_count=0
 skipped=()
-# Adds the number of tests in a log to test_count, and to skipped the skipped tests with their reasons, and what other
-# programs skipped, which print "NAME: skipped: REASON".
+# Adds the number of tests in a log to test_count, and what was skipped to skipped, with the reasons. Programs other than
+# the Swift tests print "NAME: skipped: REASON".
 note_tests() {
     local count line
     count=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$1" | tail -n 1)
@@ -163,7 +163,8 @@ end_jobs() {
     rm -rf "$jobs_folder"
 }
 
-# Prints the wall time of each step, slowest first, the number of skipped tests and parts of steps by reason, and the totals.
+# Prints the wall time of each step, slowest first, how many tests and parts of steps were skipped for each reason,
+# and the totals.
 print_summary() {
     printf '\n== seconds, slowest first\n'
     printf '%s\n' "${step_times[@]}" | sort -rn | while read -r seconds title; do
