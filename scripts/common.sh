@@ -18,17 +18,18 @@ test_build=(
     --explicit-target-dependency-import-check error
     -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only -Xswiftc -use-ld=lld
 )
-build_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build --build-tests "${test_build[@]}"; }
+build_for_tests() { CALOTYPE_OPTIMIZES_TESTS=1 swift build "$@"; }
+build_tests() { build_for_tests --build-tests "${test_build[@]}"; }
 
-# The build options of tests with AddressSanitizer and UndefinedBehaviorSanitizer. A separate folder, because all options
-# differ. Swift traps where C has undefined behaviour, so UndefinedBehaviorSanitizer is for C; its vptr check needs a
-# library that Swift does not link.
+# The build options of tests with AddressSanitizer and UndefinedBehaviorSanitizer, for build_for_tests. A separate
+# folder, because all options differ. Swift traps where C has undefined behaviour, so UndefinedBehaviorSanitizer is for
+# C; its vptr check needs a library that Swift does not link.
 sanitized_build=(
-    --sanitize=address --scratch-path .build-asan
+    "${test_build[@]}" --sanitize=address --scratch-path .build-asan
     -Xcc -fsanitize=undefined -Xcc -fno-sanitize=vptr -Xcc -fno-sanitize-recover=undefined
 )
 # With ThreadSanitizer, in a separate folder as well.
-thread_build=(--sanitize=thread --scratch-path .build-tsan)
+thread_build=("${test_build[@]}" --sanitize=thread --scratch-path .build-tsan)
 
 # The build options of what only has to compile, with other traits than the tests: without an index and debug
 # information it takes a seventh less.

@@ -202,7 +202,7 @@ import Testing
 
     @Test(
         "returns freed memory to the system, also from below memory in use",
-        .disabled(if: Sanitizer.watchesThreads, "ThreadSanitizer replaces the allocator"))
+        .disabled(if: Sanitizer.replacesAllocator, "sanitizers replace the allocator"))
     func returned() throws {
         func held() throws -> Int {
             let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)

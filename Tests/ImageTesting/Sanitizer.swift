@@ -9,9 +9,9 @@ public enum Sanitizer {
     public static let watchesAddresses =
         ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "address"
 
-    /// Whether ThreadSanitizer is active, whose allocator is not that of the system.
+    /// Whether the allocator is that of a sanitizer, which does not return freed memory as that of the system does.
     ///
-    /// Set by `scripts/test-tsan`.
-    public static let watchesThreads =
-        ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] == "thread"
+    /// Set by `scripts/test-asan` and `scripts/test-tsan`.
+    public static let replacesAllocator =
+        ProcessInfo.processInfo.environment["CALOTYPE_SANITIZER"] != nil
 }
