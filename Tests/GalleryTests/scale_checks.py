@@ -180,14 +180,13 @@ class ScaleChecks(GalleryChecks):
         )
 
     def check_frames(self, frames, sharp, what="folder", latest=400):
-        """Fails for late frames only on a quiet machine."""
         late = sum(frame > 17.5 for frame in frames) / len(frames)
         detail = (
             f"{len(frames)} frames, median {sorted(frames)[len(frames) // 2]:.1f} ms, "
             f"{100 * late:.1f} % late, worst {max(frames):.1f} ms"
         )
         is_smooth = max(frames) <= 50 and late <= 0.05
-        self.check(f"scale: frames are on time ({what})", is_smooth or not self.is_quiet, detail)
+        self.check_time(f"scale: frames are on time ({what})", is_smooth, detail)
         detail = ", ".join(f"{milliseconds:.0f}" for milliseconds in sharp) + " ms"
         self.check(
             f"scale: all images become sharp at rest ({what})", max(sharp) <= (latest if self.is_quiet else 15000), detail
@@ -203,9 +202,9 @@ class ScaleChecks(GalleryChecks):
             return self.skip_check(f"scale: work of frames ({what})", "the browser reports no thread times")
         late = sum(milliseconds > most for milliseconds in work) / len(work)
         work.sort()
-        self.check(
+        self.check_time(
             f"scale: the work of the page leaves time in each frame ({what})",
-            (work[-1] <= 3 * most and late <= 0.05) or not self.is_quiet,
+            work[-1] <= 3 * most and late <= 0.05,
             f"median {work[len(work) // 2]:.1f} ms, mean {sum(work) / len(work):.2f} ms, worst {work[-1]:.1f} ms "
             f"of CPU time, {100 * late:.1f} % above {most:.1f} ms, {len(work)} frames",
         )
