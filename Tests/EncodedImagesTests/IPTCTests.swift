@@ -45,6 +45,15 @@ import Testing
         #expect(IPTCFields(records).caption?.utf8.count == 40_000)
     }
 
+    @Test("have at most 1,000 keywords and bylines")
+    func lists() {
+        let numbers = (1...1_001).map { Array("\($0)".utf8) }
+        let fields = IPTCFields(
+            numbers.flatMap { Self.record((2, 25), $0) + Self.record((2, 80), $0) })
+        #expect(fields.keywords == (1...1_000).map { "\($0)" })
+        #expect(fields.bylines == fields.keywords)
+    }
+
     @Test("are read from and written to Photoshop resources")
     func resources() {
         let other = Array("8BIM".utf8) + [4, 0x0B, 3, 0x61, 0x62, 0x63, 0, 0, 0, 1, 7, 0]

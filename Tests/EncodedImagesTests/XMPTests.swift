@@ -41,6 +41,15 @@ import Testing
         #expect(fields.rights == nil)
     }
 
+    @Test("lists have at most 1,000 items")
+    func lists() {
+        let items = (1...1_001).map { "<rdf:li>\($0)</rdf:li>" }.joined()
+        let parts = Self.packet.split(separator: "<rdf:li>sea</rdf:li><rdf:li>ship</rdf:li>")
+        #expect(parts.count == 2)
+        let fields = XMPFields(Array(parts.joined(separator: items).utf8))
+        #expect(fields.subjects == (1...1_000).map { "\($0)" })
+    }
+
     @Test("removed properties are gone, and all other bytes remain")
     func removing() throws {
         let packet = Array(Self.packet.utf8)

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2]
@@ -175,7 +176,7 @@ def main() -> int:
             if not failure:
                 survivors.append(fault)
             print(f"{place}/{len(faults)} {fault.path}: {fault.old!r} -> {fault.new!r}", flush=True)
-            verdict = f"caught: {failure}" if failure else "SURVIVED"
+            verdict = f"caught: {textwrap.shorten(failure, 300)}" if failure else "SURVIVED"
             print(f"    {time.monotonic() - start:.0f} s, {verdict}", flush=True)
     except ValueError as problem:
         print(problem, file=sys.stderr)

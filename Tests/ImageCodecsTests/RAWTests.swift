@@ -182,6 +182,19 @@ import Testing
         }
     }
 
+    @Test("damaged sensor data is rejected, also where truncated data is accepted")
+    func damagedSamples() throws {
+        let size = PixelSize(width: 64, height: 48)
+        var options = DecodeOptions()
+        options.acceptsTruncated = true
+        let whole = try open(DNGFile.compressedGray(size, isDamaged: false)).decodedImage(options)
+        #expect(whole.report.decoder == "LibRaw" && whole.report.problem == nil)
+        let damaged = try open(DNGFile.compressedGray(size, isDamaged: true))
+        #expect(throws: CodecError.malformed(reason: "damaged sensor data", offset: 0)) {
+            try damaged.image(options)
+        }
+    }
+
     @Test("damaged files end in an image or an error")
     func damaged() throws {
         let preview = try Self.preview(PixelSize(width: 32, height: 24))

@@ -44,9 +44,41 @@ public enum DNGFile {
                 samples += isLittleEndian ? bytes : bytes.reversed()
             }
         }
+        return file(
+            size, samples: samples, preview: preview, orientation: orientation,
+            isLittleEndian: isLittleEndian)
+    }
+
+    /// A DNG file of uniform grey with 12 bits, compressed as lossless JPEG.
+    ///
+    /// - Parameters:
+    ///   - size: both sides even.
+    ///   - isDamaged: whether a sample in the middle has more than 12 bits.
+    /// - Returns: the bytes of the file.
+    public static func compressedGray(_ size: PixelSize, isDamaged: Bool) -> [UInt8] {
+        let side = { (length: Int) in [UInt8(length >> 8), UInt8(length & 255)] }
+        var stream: [UInt8] = [0xFF, 0xD8]
+        // SOF3 with 12 bits and one component.
+        stream += [0xFF, 0xC3, 0, 11, 12] + side(size.height) + side(size.width) + [1, 0, 0x11, 0]
+        // DHT: the code 0 is a difference of 0, the code 10 one of 12 bits.
+        stream += [0xFF, 0xC4, 0, 21, 0, 1, 1] + Array(repeating: 0, count: 14) + [0, 12]
+        // SOS with predictor 1: the sample to the left.
+        stream += [0xFF, 0xDA, 0, 8, 1, 0, 0, 1, 0, 0]
+        var codes = [UInt8](repeating: 0, count: size.area / 8)
+        let middle = codes.count / 2
+        // The difference of 4,095, then ten of 0 instead of eight.
+        if isDamaged { codes.replaceSubrange(middle...middle, with: [0xBF, 0xFC, 0]) }
+        stream += codes + [0xFF, 0xD9]
+        return file(size, samples: stream, compression: 7, bitCount: 12)
+    }
+
+    private static func file(
+        _ size: PixelSize, samples: [UInt8], compression: Int = 1, bitCount: Int = 16,
+        preview: [UInt8]? = nil, orientation: Int = 1, isLittleEndian: Bool = true
+    ) -> [UInt8] {
         var entries: [(Int, EXIFBlock.Value)] = [
             (254, .longs([0])), (256, .longs([size.width])), (257, .longs([size.height])),
-            (258, .shorts([16])), (259, .shorts([1])), (262, .shorts([32_803])),
+            (258, .shorts([bitCount])), (259, .shorts([compression])), (262, .shorts([32_803])),
             (271, .ascii("Maker")), (272, .ascii("Model 5")), (273, .offset(of: samples)),
             (274, .shorts([orientation])), (277, .shorts([1])), (278, .longs([size.height])),
             (279, .longs([samples.count])), (284, .shorts([1])),
@@ -72,7 +104,7 @@ public enum DNGFile {
                 ])
             ),
             (0xC612, .bytes([1, 4, 0, 0])), (0xC614, .ascii("Maker Model 5")),
-            (0xC61A, .shorts([0])), (0xC61D, .longs([65_535])),
+            (0xC61A, .shorts([0])), (0xC61D, .longs([1 << bitCount - 1])),
             (
                 0xC621,
                 .signedRationals(

@@ -87,7 +87,7 @@ struct MetadataTextBudget {
     /// Keeps the first texts of a list that fit into the remaining number of bytes.
     mutating func fit(_ list: inout [String]) {
         var kept: [String] = []
-        for text in list.prefix(MetadataText.maximumItemCount) {
+        for text in list {
             guard text.utf8.count <= byteCount else { break }
             byteCount -= text.utf8.count
             kept.append(text)
