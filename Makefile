@@ -34,7 +34,7 @@ check: ## the inner loop: lint, build and tests of what changed (BASE=HEAD)
 test: ## what CI runs: lint, all tests, the gallery in a browser, servers under attack
 	@scripts/test
 
-test-deep: ## over two hours: release tests, traits, sanitizers, fuzzing, scale (FILES=20000)
+test-deep: ## about two hours: release tests, traits, sanitizers, fuzzing, scale (FILES=20000)
 	@scripts/test-deep "$(FILES)"
 
 test-asan: ## run every test with AddressSanitizer and UndefinedBehaviorSanitizer

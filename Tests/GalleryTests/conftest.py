@@ -31,7 +31,7 @@ def pytest_addoption(parser):
     group.addoption("--chromium", default="/usr/bin/chromium", help="the browser's executable")
     group.addoption("--deep", action="store_true", help="include the tests of scale and pace")
     group.addoption("--only", nargs="+", default=[], help="names of tests, such as viewing")
-    group.addoption("--quiet-machine", action="store_true", help="check times that other programs would spoil")
+    group.addoption("--quiet-machine", action="store_true", help="check times, which other programs would prolong")
 
 
 def pytest_configure(config):

@@ -56,19 +56,23 @@ public enum DNGFile {
     ///   - isDamaged: whether a sample in the middle has more than 12 bits.
     /// - Returns: the bytes of the file.
     public static func compressedGray(_ size: PixelSize, isDamaged: Bool) -> [UInt8] {
-        let side = { (length: Int) in [UInt8(length >> 8), UInt8(length & 255)] }
-        var stream: [UInt8] = [0xFF, 0xD8]
-        // SOF3 with 12 bits and one component.
-        stream += [0xFF, 0xC3, 0, 11, 12] + side(size.height) + side(size.width) + [1, 0, 0x11, 0]
-        // DHT: the code 0 is a difference of 0, the code 10 one of 12 bits.
-        stream += [0xFF, 0xC4, 0, 21, 0, 1, 1] + Array(repeating: 0, count: 14) + [0, 12]
-        // SOS with predictor 1: the sample to the left.
-        stream += [0xFF, 0xDA, 0, 8, 1, 0, 0, 1, 0, 0]
         var codes = [UInt8](repeating: 0, count: size.area / 8)
         let middle = codes.count / 2
         // The difference of 4,095, then ten of 0 instead of eight.
         if isDamaged { codes.replaceSubrange(middle...middle, with: [0xBF, 0xFC, 0]) }
-        stream += codes + [0xFF, 0xD9]
+        let stream = JPEGSegment.file(of: [
+            // SOF3, lossless: 12 bits and one component.
+            JPEGSegment(
+                marker: 0xC3,
+                payload: [12] + twoBytes(size.height) + twoBytes(size.width) + [1, 0, 0x11, 0]),
+            // The code 0 is a difference of 0, the code 10 one of 12 bits.
+            JPEGSegment(
+                marker: JPEGSegment.huffmanTables,
+                payload: [0, 1, 1] + Array(repeating: 0, count: 14) + [0, 12]),
+            // Predictor 1: the sample to the left.
+            JPEGSegment(
+                marker: JPEGSegment.startOfScan, payload: [1, 1, 0, 1, 0, 0], codedData: codes),
+        ])
         return file(size, samples: stream, compression: 7, bitCount: 12)
     }
 

@@ -187,4 +187,4 @@ extension JPEGSegment {
 }
 
 /// The more significant byte first.
-private func twoBytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
+func twoBytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
