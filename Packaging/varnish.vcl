@@ -31,12 +31,17 @@ sub vcl_recv {
     } elsif (req.http.Accept !~ "application/ld\+json") {
         unset req.http.Accept;
     }
+    # A client that has logged in: the server decides what it sees.
+    if (req.http.Cookie ~ "(^|; *)calotype=") {
+        return (pass);
+    }
     unset req.http.Cookie;
     return (hash);
 }
 
 sub vcl_backend_response {
-    if (beresp.status == 200 && beresp.http.ETag) {
+    # Nothing that is for one user, or for no cache.
+    if (beresp.status == 200 && beresp.http.ETag && beresp.http.Cache-Control !~ "private|no-store") {
         # “no-cache” means: revalidate each time by ETag. This is the time for which a changed image
         # may be stale; afterwards it is revalidated by ETag in the background.
         if (beresp.http.Cache-Control ~ "no-cache") {
@@ -47,7 +52,8 @@ sub vcl_backend_response {
         return (deliver);
     }
     set beresp.uncacheable = true;
-    set beresp.ttl = 0s;
+    # The time for which requests for the same URL do not wait for each other.
+    set beresp.ttl = 10s;
     return (deliver);
 }
 

@@ -163,10 +163,7 @@ struct RequestHandler: Sendable {
         } else {
             response = try await run(route, for: request, steps)
         }
-        if admission.access != nil, let caching = response.headers[.cacheControl] {
-            // Not for caches that several users share.
-            response.headers[.cacheControl] = caching.replacing("public", with: "private")
-        }
+        if admission.access != nil { response.headers.excludeSharedCaches() }
         return steps.contains(.cors) ? withCORSHeaders(response, head) : response
     }
 

@@ -24,6 +24,15 @@ extension HTTPFields {
         self[.cacheControl] = cacheControl
     }
 
+    /// Excludes caches that several users share from storing the response.
+    mutating func excludeSharedCaches() {
+        let caching = self[.cacheControl] ?? "no-cache"
+        guard !caching.contains("no-store"), !caching.contains("private") else { return }
+        self[.cacheControl] =
+            caching.contains("public")
+            ? caching.replacing("public", with: "private") : "private, \(caching)"
+    }
+
     /// Returns a copy with one field set.
     func with(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
         var fields = self
