@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
               /placeholder/house/1.jpg   a placeholder of about 25 bytes
               /-/login, /-/share         with --password: a login, and links for guests
               /healthz, /readyz          liveness and readiness
-              /-/openapi.json            the OpenAPI description of all routes
+              /-/openapi.json            the OpenAPI description of the routes
 
             SETTINGS
               Every option can also be set in the file of --config or in the environment: \
@@ -92,7 +92,7 @@ struct Serve: AsyncParsableCommand {
     var cacheDirectory: String?
 
     @Option(
-        help: "The maximum size of the cache, such as 500MB or 2GiB (default: 2GB).",
+        help: "The maximum size of each cache on disk, such as 500MB or 2GiB (default: 2GB).",
         transform: parseByteCount)
     var cacheSize = 2_000_000_000
 

@@ -99,8 +99,8 @@ struct ServingArguments: ParsableArguments {
     @Option(
         help: """
             A file of calotype assets compile, whose images have URLs such as \
-            /assets/NAME?scale=2&appearance=dark. It is mapped at the start; do not write to it, but replace \
-            it and reload.
+            /assets/NAME?scale=2&appearance=dark. It is mapped at the start: do not write to it, but replace \
+            it and restart the server.
             """,
         completion: .file())
     var assets: String?

@@ -6,7 +6,7 @@ internal import CSandbox
 public enum SandboxLayer: String, Hashable, Sendable, CaseIterable {
     /// A seccomp filter: every system call except the few that decoding requires kills the worker.
     case systemCalls
-    /// No new privileges, not dumpable, an empty environment.
+    /// No new privileges, not dumpable, no environment but `LD_LIBRARY_PATH` and the options of sanitizers.
     case privileges
     /// A Landlock ruleset that denies access to every file, for reading as well.
     case files

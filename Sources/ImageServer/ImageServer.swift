@@ -27,7 +27,7 @@ internal import UnixSignals
 /// - `GET /` and `GET /-/gallery/…`: the gallery page.
 /// - `GET /healthz`: whether the server runs; it never waits for images.
 /// - `GET /readyz`: whether the server accepts work; it never waits for images.
-/// - `GET /-/openapi.json`: the OpenAPI description of all routes.
+/// - `GET /-/openapi.json`: the OpenAPI description of the routes.
 ///
 /// Top-level files and folders named `-`, `healthz`, `readyz`, `metrics`, `iiif`, `tiles`, `info`,
 /// `placeholder` or `sprite` are hidden. Names that begin with a dot or contain a backslash are hidden

@@ -41,7 +41,7 @@ struct GalleryRoute: Route {
     }
 }
 
-/// `GET /-/openapi.json`: the OpenAPI description of all routes, without a signature.
+/// `GET /-/openapi.json`: the OpenAPI description of the routes, without a signature.
 struct DescriptionRoute: Route {
     var steps: RequestSteps { [.connectionLimit, .pageGuard] }
 

@@ -7,7 +7,7 @@
 /// | `beach` | a word that begins so in the name, folder, camera, lens, keywords, caption or place |
 /// | `camera:canon`, `lens:`, `folder:`, `keyword:`, `caption:`, `place:`, `name:` | the same in one of them |
 /// | `format:jpeg`, `rating:3` | the format; at least so many stars |
-/// | `is:portrait` | also `landscape`, `square`, `panorama`, `unreadable` |
+/// | `is:portrait` | also `landscape`, `square`, `panorama`, `unreadable`, `favourite` |
 /// | `2023`, `2023-05`, `2023-05-14`, `2021..2023` | the year, month or day; a range |
 /// | `summer 2023`, `may 2023` | a season or month, in English or German; winter ends in the next year |
 /// | `near:48.14,11.58,5km` | at most so far from a position, in km or m |
