@@ -191,7 +191,7 @@ def main():
         for failure in failures[:20]:
             print(failure)
         assert not failures, f"{len(failures)} failures"
-        assert SECONDS < 60 or late < early * 1.1 + (16 << 20), "memory grew"
+        assert SECONDS < 60 or late < early * 1.1 + (8 << 20), "memory grew"
 
 
 main()
