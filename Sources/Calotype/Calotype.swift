@@ -54,7 +54,14 @@ struct Calotype: AsyncParsableCommand {
     }
 
     private static func executeServer() -> Never {
-        report(execute(siblingProgram: "calotype-server"))
+        let failure = execute(siblingProgram: "calotype-server")
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first.map(["help", "--help", "-h"].contains) ?? true {
+            // The server is a package of its own. Without it, help lists what this program can do.
+            do { _ = try parseAsRoot(arguments) } catch { exit(withError: error) }
+            exit(withError: CleanExit.helpRequest(self))
+        }
+        report(failure)
         exit(withError: ExitCode(1))
     }
 }

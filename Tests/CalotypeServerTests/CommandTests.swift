@@ -58,6 +58,12 @@ struct CommandTests {
         #expect(alone.code == 1)
         let missing = folder.path("calotype-server")
         #expect(alone.errors == "calotype: \(missing): No such file or directory\n")
+        for arguments in [[], ["--help"], ["help"], ["help", "convert"]] {
+            let help = try await BuiltCommand.run(arguments, program: folder.path("alone"))
+            #expect(help.code == 0 && help.errors.isEmpty)
+            #expect(help.output.contains("USAGE: calotype"))
+            #expect(help.output.contains("convert") && !help.output.contains("serve"))
+        }
         let info = try await BuiltCommand.run(
             ["info", "--no-sandbox", try imagePath("a.png")], program: folder.path("alone"))
         #expect(info.code == 0)
