@@ -7,7 +7,7 @@ import Testing
 
 @testable import PhotoLibrary
 
-@Suite(.timeLimit(.minutes(5))) struct LibraryDamageTests {
+@Suite(.timeLimit(.minutes(60))) struct LibraryDamageTests {
     @Test("a damaged database costs reading files again, never an image")
     func rows() async throws {
         let folder = try TestLibrary()
