@@ -293,7 +293,8 @@ let package = Package(
             ]),
         // Compiles the asset catalogs of packages that use it.
         .plugin(
-            name: "AssetCatalogPlugin", capability: .buildTool(), dependencies: ["AssetTool"]),
+            name: "AssetCatalogPlugin", capability: .buildTool(),
+            dependencies: ["AssetTool", "DecoderWorker"]),
         .executableTarget(
             name: "CalotypeServer",
             dependencies: [

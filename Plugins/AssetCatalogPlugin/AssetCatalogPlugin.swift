@@ -21,6 +21,7 @@ struct AssetCatalogPlugin: BuildToolPlugin {
         let name = catalog.deletingPathExtension().lastPathComponent
         let compiled = context.pluginWorkDirectoryURL.appending(path: "\(name).assets")
         let names = context.pluginWorkDirectoryURL.appending(path: "\(name)Names.swift")
+        let worker = try context.tool(named: "DecoderWorker").url
         return [
             .buildCommand(
                 displayName: "Compiling \(catalog.lastPathComponent)",
@@ -29,10 +30,9 @@ struct AssetCatalogPlugin: BuildToolPlugin {
                     "compile", catalog.path, "--cache",
                     context.pluginWorkDirectoryURL.appending(path: "cache").path, "--output",
                     compiled.path, "--swift", names.path,
-                    // The worker of the sandbox is another program.
-                    "--no-sandbox", "--quiet",
+                    "--worker", worker.path, "--quiet",
                 ],
-                inputFiles: try files(in: catalog), outputFiles: [compiled, names])
+                inputFiles: try files(in: catalog) + [worker], outputFiles: [compiled, names])
         ]
     }
 

@@ -32,6 +32,13 @@ package struct SandboxArguments: ParsableArguments {
         transform: parseByteCount)
     var workerMemory: Int?
 
+    // A build of a package names its tools as it likes and tells the plugin where they are.
+    @Option(
+        help: ArgumentHelp(
+            "The program of the worker processes, by default calotype-decoder beside this program.",
+            visibility: .hidden))
+    var worker: String?
+
     package init() {}
 
     package func validate() throws {
@@ -51,7 +58,8 @@ package struct SandboxArguments: ParsableArguments {
         workerCount: Int, isShort: Bool
     ) -> DecoderSandbox.Configuration {
         var configuration = DecoderSandbox.Configuration(
-            workerPath: path(ofSiblingProgram: "calotype-decoder"), workerCount: workerCount)
+            workerPath: worker ?? path(ofSiblingProgram: "calotype-decoder"),
+            workerCount: workerCount)
         // Enough for every image within the decode limits, unless other clients share the memory.
         configuration.memoryByteCount = workerMemory ?? (isShort ? 2_340 << 20 : 512 << 20)
         configuration.spareCount = isShort ? 0 : 1

@@ -7,7 +7,10 @@ import PackageDescription
 let package = Package(
     name: "asset-plugin-test",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "calotype", path: "../..")],
+    dependencies: [
+        // Files of vectors are decoded in a worker process only.
+        .package(name: "calotype", path: "../..", traits: [.defaults, "SVG"])
+    ],
     targets: [
         .executableTarget(
             name: "ShowAssets",
