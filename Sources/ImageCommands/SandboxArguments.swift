@@ -32,7 +32,7 @@ package struct SandboxArguments: ParsableArguments {
         transform: parseByteCount)
     var workerMemory: Int?
 
-    // A build of a package names its tools as it likes and tells the plugin where they are.
+    // SwiftPM chooses the file names of the tools of a plugin.
     @Option(
         help: ArgumentHelp(
             "The program of the worker processes, by default calotype-decoder beside this program.",

@@ -7,9 +7,19 @@ import Testing
 
 @testable import PhotoLibrary
 
-@Suite(.timeLimit(.minutes(60))) struct LibraryDamageTests {
-    @Test("a damaged database costs reading files again, never an image")
-    func rows() async throws {
+@Suite(.timeLimit(.minutes(5))) struct LibraryDamageTests {
+    /// The numbers of the damages, each of which starts the library four times.
+    ///
+    /// The time limit applies to a test case, which makes at most a hundred of them.
+    private static let groups = {
+        let count = min(1_000, StoreDamage.count(usually: 15))
+        return stride(from: 0, to: count, by: 100).map { $0..<min($0 + 100, count) }
+    }()
+
+    @Test(
+        "a damaged database costs reading files again, never an image", .serialized,
+        arguments: groups)
+    func rows(numbers: Range<Int>) async throws {
         let folder = try TestLibrary()
         let names = (0..<30).map { "\($0).jpg" }
         for (index, name) in names.enumerated() {
@@ -25,8 +35,7 @@ import Testing
             ),
             ("folder", ["path"]), ("words_content", ["c0", "c2", "c7"]),
         ]
-        // Each starts the library four times.
-        for number in 0..<min(1_000, StoreDamage.count(usually: 15)) {
+        for number in numbers {
             var random = SeededRandom(seed: UInt64(100 + number))
             let first = try folder.library()
             try await first.whileRunning {
