@@ -99,7 +99,10 @@ struct RouteTable: Sendable {
 
     /// Returns the first route that has a resource at the path, and supports the method.
     func route(for request: IncomingRequest) -> (any Route)? {
-        routes.first { $0.methods.contains(request.method) && $0.matches(request) }
+        routes.first {
+            $0.methods.contains(request.method) && $0.matches(request)
+                && $0.methods(for: request).contains(request.method)
+        }
     }
 
     /// The steps of a request without a route, which gets an error after them.
@@ -111,17 +114,24 @@ struct RouteTable: Sendable {
 
     /// The error for a request without a route.
     func error(for request: IncomingRequest) -> ServerError {
-        if request.isRead { return .notFound }
-        let isKnown = request.path != nil || routes.contains { $0.matches(request) }
+        if request.isRead, mayBeOriginal(request) { return .notFound }
+        let isKnown =
+            (request.path != nil && !request.isRead) || routes.contains { $0.matches(request) }
         return isKnown ? .methodNotAllowed : .notFound
     }
 
     /// The value of `Allow`: the methods of all routes that have a resource at the path.
     func allowedMethods(for request: IncomingRequest) -> String {
-        var methods: [HTTPRequest.Method] = [.get, .head]
+        var methods: [HTTPRequest.Method] = mayBeOriginal(request) ? [.get, .head] : []
         for route in routes where route.matches(request) {
-            methods += route.methods.filter { !methods.contains($0) }
+            methods += route.methods(for: request).filter { !methods.contains($0) }
         }
+        if methods.isEmpty { methods = [.get, .head] }
         return methods.map(\.rawValue).joined(separator: ", ")
+    }
+
+    /// Whether the path of a request can be that of an original, which can be read.
+    private func mayBeOriginal(_ request: IncomingRequest) -> Bool {
+        request.segments.first != "-"
     }
 }

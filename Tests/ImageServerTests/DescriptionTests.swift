@@ -6,6 +6,7 @@ import Foundation
 import HTTPTypes
 import ImageCodecs
 import ImageTesting
+import MessageDigests
 import Pixels
 import Testing
 
@@ -72,11 +73,21 @@ import Testing
         library.start()
         // Covers need images that have been read.
         await eventually { library.status.isComplete && library.status.readCount == 2 }
+        let order = try await gallery.request(
+            .post, "/-/download", [.contentType: "application/json"],
+            body: Array(#"{"images": ["1.png"]}"#.utf8), to: handler)
+        let archive = try #require(try order.json()["url"] as? String).split(separator: "/").last
+        let known = [
+            "version": "3", "file": "main.js", "identifier": "house%2F1.png",
+            "archive": String(try #require(archive)),
+        ]
         let paths = try #require(document["paths"] as? [String: Object])
         for (path, operations) in paths {
             for (method, value) in operations {
                 let operation = try #require(value as? Object)
-                let address = try example(path, operation)
+                // The test of the server with a password requests these.
+                guard operation["tags"] as? [String] != ["access"] else { continue }
+                let address = try example(path, operation, known)
                 let kind = try #require(HTTPRequest.Method(method.uppercased()))
                 let answer = try await gallery.request(
                     kind, address,
@@ -88,6 +99,63 @@ import Testing
         }
     }
 
+    @Test("lists the routes of logins and links, with their errors") func access() async throws {
+        let links = try TemporaryFolder()
+        let hash = try #require(PasswordHash(hashing: "secret"))
+        let access = AccessControl(
+            password: hash, userHeader: nil, secret: [UInt8](repeating: 7, count: 32))
+        let guarded = try TestGallery {
+            $0.access = access
+            $0.linkDirectory = links.path
+        }
+        try guarded.image("house/1.png")
+        let handler = try guarded.server.requestHandler()
+        let paths = try #require(document["paths"] as? [String: Object])
+        var requested: Set<String> = []
+
+        func send(
+            _ method: HTTPRequest.Method, _ path: String, _ status: Int, link: String = "",
+            body: String = "", _ headers: HTTPFields = [:]
+        ) async throws -> Answer {
+            let operation = try #require(paths[path]?[method.rawValue.lowercased()] as? Object)
+            requested.insert(try #require(operation["operationId"] as? String))
+            let answer = try await guarded.request(
+                method, path.replacing("{link}", with: link), headers, body: Array(body.utf8),
+                to: handler)
+            #expect(answer.status == status, "\(method) \(path): \(answer.text)")
+            try check(answer, operation, "\(method) \(path)")
+            return answer
+        }
+
+        _ = try await send(.get, "/-/login", 200)
+        _ = try await send(.post, "/-/login", 400)
+        _ = try await send(.post, "/-/login", 403, body: "password=wrong")
+        let login = try await send(.post, "/-/login", 303, body: "password=secret")
+        let setCookie = try #require(login.headers[.setCookie])
+        let cookie = String(setCookie.prefix { $0 != ";" })
+        let user: HTTPFields = [.cookie: cookie, .contentType: "application/json"]
+
+        let order = #"{"folder": "house", "days": 7}"#
+        _ = try await send(.post, "/-/share", 401, body: order)
+        _ = try await send(.post, "/-/share", 403, body: order, [.cookie: cookie])
+        _ = try await send(.post, "/-/share", 400, body: "{}", user)
+        let place = try await send(.post, "/-/share", 200, body: order, user).json()["url"]
+        let token = try #require(place as? String).dropFirst("/-/share/".count)
+        _ = try await send(.get, "/-/share", 401)
+        let listed = try await send(.get, "/-/share", 200, user).json()["links"] as? [Object]
+        let id = try #require(listed?.first?["id"] as? String)
+        _ = try await send(.get, "/-/share/{link}", 303, link: String(token))
+        _ = try await send(.delete, "/-/share/{link}", 401, link: id)
+        _ = try await send(.delete, "/-/share/{link}", 204, link: id, user)
+        _ = try await send(.delete, "/-/share/{link}", 404, link: id, user)
+        _ = try await send(.get, "/-/share/{link}", 410, link: String(token))
+        _ = try await send(.post, "/-/logout", 303)
+
+        let described = paths.values.flatMap(\.values).compactMap { $0 as? Object }
+            .filter { $0["tags"] as? [String] == ["access"] }
+        #expect(requested == Set(described.compactMap { $0["operationId"] as? String }))
+    }
+
     @Test(
         "lists the methods of each path as Allow does",
         arguments: [
@@ -95,12 +163,15 @@ import Testing
             ("/20x20/1.png", "GET, HEAD"), ("/info/1.png", "GET, HEAD"), ("/", "GET, HEAD"),
             ("/-/openapi.json", "GET, HEAD"), ("/sprite/20x20/", "GET, HEAD, POST"),
             ("/iiif/3/1.png/info.json", "GET, HEAD, OPTIONS"),
-            ("/_/w:20/plain/1.png", "GET, HEAD"),
+            ("/_/w:20/plain/1.png", "GET, HEAD"), ("/-/download", "POST"),
+            ("/-/download/1.zip", "GET, HEAD"),
         ])
     func methods(address: String, allowed: String) async throws {
         let answer = try await gallery.request(.put, address)
         #expect(answer.status == 405)
         #expect(answer.headers[.allow] == allowed)
+        let isRead = allowed.contains("GET")
+        #expect((try await gallery.get(address).status == 405) == !isRead)
         let removal = try await gallery.request(.delete, address)
         #expect(removal.status == (allowed.contains("DELETE") ? 401 : 405))
         #expect((removal.headers[.wwwAuthenticate] == "Bearer") == (removal.status == 401))
@@ -120,8 +191,10 @@ import Testing
         return Array(text.replacing("1.jpg", with: "1.png").utf8)
     }
 
-    /// Fills in the examples of the description.
-    private func example(_ path: String, _ operation: Object) throws -> String {
+    /// Fills in values by name, and the examples of the description.
+    private func example(
+        _ path: String, _ operation: Object, _ known: [String: String]
+    ) throws -> String {
         var path = path
         for value in operation["parameters"] as? [Object] ?? [] {
             let reference = value["$ref"] as? String
@@ -130,7 +203,6 @@ import Testing
                 let name = parameter["name"] as? String
             else { continue }
             let schema = parameter["schema"] as? Object
-            let known = ["version": "3", "file": "main.js", "identifier": "house%2F1.png"]
             let words = parameter["example"] ?? (schema?["enum"] as? [Any])?.first
             var text = known[name] ?? words.map { "\($0)" } ?? "1"
             text = text.replacing("1.jpg", with: "1.png")

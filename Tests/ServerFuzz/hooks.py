@@ -16,6 +16,7 @@ KNOWN = {
     "region": ["full", "square", "10,10,40,40", "pct:0,0,50,50"],
     "iiifSize": ["max", "40,", "^400,400", "!64,64"],
     "level": [0, 5, 8],
+    "asset": ["Red Square"],
     "column": [0],
     "row": [0],
 }
@@ -29,7 +30,11 @@ def before_load_schema(context, raw_schema):
         # Each value is valid in the original schema as well.
         parameter["schema"] = {"anyOf": [{"enum": values}, parameter["schema"]]}
     names = raw_schema["components"]["schemas"]["Name"]
-    for path, operations in raw_schema["paths"].items():
-        if "post" in operations:
-            content = operations["post"]["requestBody"]["content"]["application/json"]
-            content["schema"]["items"] = {"anyOf": [{"enum": PICTURES}, names]}
+    for operations in raw_schema["paths"].values():
+        for content in operations.get("post", {}).get("requestBody", {}).get("content", {}).values():
+            properties = content["schema"].get("properties", {})
+            for schema in [content["schema"], properties.get("images", {})]:
+                if "array" in schema.get("type", ""):
+                    schema["items"] = {"anyOf": [{"enum": PICTURES}, names]}
+            if "folder" in properties:
+                properties["folder"] = {"anyOf": [{"enum": KNOWN["folder"]}, properties["folder"]]}

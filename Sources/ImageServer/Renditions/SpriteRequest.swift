@@ -58,7 +58,11 @@ struct SpriteRequest {
             }
             self.form = form
         }
-        if request.method == .post { names = try await request.body("a JSON array of names") }
+        if request.method == .post {
+            // `null` is no array.
+            let sent: [String] = try await request.body("a JSON array of names")
+            names = sent
+        }
     }
 
     /// A unique text of all parameters except the images, for entity tags.

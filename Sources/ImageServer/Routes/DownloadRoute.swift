@@ -40,8 +40,11 @@ struct DownloadRoute: Route {
 
     func matches(_ request: IncomingRequest) -> Bool {
         let names = request.segments
-        guard names.count >= 2, names[0] == "-", names[1] == "download" else { return false }
-        return names.count == (request.method == .post ? 2 : 3)
+        return (2...3).contains(names.count) && names.starts(with: ["-", "download"])
+    }
+
+    func methods(for request: IncomingRequest) -> [HTTPRequest.Method] {
+        request.segments.count == 2 ? [.post] : [.get, .head]
     }
 
     func response(to request: IncomingRequest) async throws -> Response {

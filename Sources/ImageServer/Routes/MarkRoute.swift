@@ -33,7 +33,10 @@ struct MarkRoute: Route {
 
     func matches(_ request: IncomingRequest) -> Bool {
         request.segments.starts(with: ["-", "library", "marks"])
-            && (request.method != .post || request.segments.count == 3)
+    }
+
+    func methods(for request: IncomingRequest) -> [HTTPRequest.Method] {
+        request.segments.count == 3 ? methods : [.get, .head]
     }
 
     func response(to request: IncomingRequest) async throws -> Response {

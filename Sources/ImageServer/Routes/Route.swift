@@ -22,6 +22,9 @@ protocol Route: Sendable {
     /// Whether the route has a resource with the path of a request, whatever the method.
     func matches(_ request: IncomingRequest) -> Bool
 
+    /// The methods of ``methods`` that the resource of a request that ``matches(_:)`` supports; all by default.
+    func methods(for request: IncomingRequest) -> [HTTPRequest.Method]
+
     /// Returns the response to a request that ``matches(_:)``.
     ///
     /// - Throws: an error that ``ErrorResponse`` maps to a status.
@@ -33,6 +36,8 @@ extension Route {
     var methods: [HTTPRequest.Method] { readMethods }
     var steps: RequestSteps { .standard }
     var isForSelections: Bool { false }
+
+    func methods(for request: IncomingRequest) -> [HTTPRequest.Method] { methods }
 
     func matches(_ request: IncomingRequest) -> Bool {
         guard let prefix, let path = request.path, !path.endsWithSlash else { return false }

@@ -56,11 +56,11 @@ struct ShareRoute: Route {
     func matches(_ request: IncomingRequest) -> Bool {
         let names = request.segments
         guard names.starts(with: ["-", "share"]) else { return false }
-        switch names.count {
-        case 2: return request.method != .delete && request.path?.endsWithSlash == false
-        case 3: return request.method != .post
-        default: return false
-        }
+        return names.count == 3 || (names.count == 2 && request.path?.endsWithSlash == false)
+    }
+
+    func methods(for request: IncomingRequest) -> [HTTPRequest.Method] {
+        [.get, .head, request.segments.count == 2 ? .post : .delete]
     }
 
     func response(to request: IncomingRequest) async throws -> Response {
