@@ -465,6 +465,11 @@ if Context.environment["CALOTYPE_OPTIMIZES_TESTS"] != nil {
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
     }
+    // A release build is for the modules; to optimize their tests as well takes minutes.
+    for target in package.targets where target.type == .test {
+        let unoptimized = SwiftSetting.unsafeFlags(["-Onone"], .when(configuration: .release))
+        target.swiftSettings = (target.swiftSettings ?? []) + [unoptimized]
+    }
     // SwiftPM compiles the program of a plugin and all its modules a second time. Tests start the program
     // that is built once; `make test-deep` builds a package that uses the plugin.
     package.products.removeAll { $0.name == "AssetCatalogPlugin" }
