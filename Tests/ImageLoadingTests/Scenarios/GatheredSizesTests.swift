@@ -33,7 +33,11 @@ import Testing
         await eventually { harness.pipeline.images.gatheredCount(key) == count }
     }
 
-    private func deliver(_ harness: PipelineHarness) async {
+    /// Sends the file once so many decodes wait for it; one that joins later would load again.
+    private func deliver(_ harness: PipelineHarness, to count: Int = 1) async {
+        let request = harness.request()
+        let bytes = OriginalLoadKey(request, of: .named(request.source.name), salt: 0)
+        await eventually { harness.pipeline.originals.consumerCount(bytes) == count }
         await harness.deliver(FakeCodec.file(Self.size, grey: 9))
     }
 
@@ -115,7 +119,7 @@ import Testing
             options.region = PixelRect(x: x, y: 0, width: 200, height: 200)
             return ask(harness, options)
         }
-        await deliver(harness)
+        await deliver(harness, to: tasks.count)
         for _ in 0..<2 { #expect(await harness.codec.nextEvent() == .began(9)) }
         harness.codec.openGate(2)
         for task in tasks {
@@ -127,7 +131,7 @@ import Testing
         let harness = PipelineHarness(isGated: true) { $0.decodeThreadCount = 2 }
         let large = ask(harness, DecodeOptions(maximumSide: 400))
         let small = harness.ask(harness.request([], DecodeOptions(maximumSide: 10)))
-        await deliver(harness)
+        await deliver(harness, to: 2)
         for _ in 0..<2 { #expect(await harness.codec.nextEvent() == .began(9)) }
         harness.codec.openGate(2)
         #expect(try await small.value == 9)
