@@ -78,9 +78,7 @@ import Testing
             Task { try await pipeline.image(for: request).image.size }
         }
         for request in requests { await harness.waiting(request, 1) }
-        // Both decodes wait for the same bytes; one that joins later would load again.
-        let bytes = OriginalLoadKey(requests[0], of: .named(requests[0].source.name), salt: 0)
-        await eventually { pipeline.originals.consumerCount(bytes) == 2 }
+        await harness.waitingForBytes(requests[0], 2)
         await harness.deliver(FakeCodec.file(PixelSize(width: 640, height: 480), grey: 1))
         var sizes = [try await tasks[0].value, try await tasks[1].value]
         if isReversed { sizes.reverse() }

@@ -33,11 +33,9 @@ import Testing
         await eventually { harness.pipeline.images.gatheredCount(key) == count }
     }
 
-    /// Sends the file once so many decodes wait for it; one that joins later would load again.
+    /// Sends the file once so many decodes wait for it.
     private func deliver(_ harness: PipelineHarness, to count: Int = 1) async {
-        let request = harness.request()
-        let bytes = OriginalLoadKey(request, of: .named(request.source.name), salt: 0)
-        await eventually { harness.pipeline.originals.consumerCount(bytes) == count }
+        await harness.waitingForBytes(harness.request(), count)
         await harness.deliver(FakeCodec.file(Self.size, grey: 9))
     }
 

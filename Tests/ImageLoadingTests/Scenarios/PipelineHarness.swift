@@ -129,6 +129,12 @@ struct PipelineHarness: Sendable {
         await eventually { pipeline.images.consumerCount(key) == count }
     }
 
+    /// Waits until so many decodes wait for the bytes of a request; one that joins later would load them again.
+    func waitingForBytes(_ request: ImageRequest, _ count: Int) async {
+        let key = OriginalLoadKey(request, of: .named(request.source.name), salt: 0)
+        await eventually { pipeline.originals.consumerCount(key) == count }
+    }
+
     func key(_ request: ImageRequest) -> ImageKey {
         ImageKey(request, of: .named(request.source.name))
     }
