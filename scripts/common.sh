@@ -82,13 +82,16 @@ loading_suites='ImageLoadingTests|PhotoLibraryTests|DecoderSandboxTests|HTTPCach
 test_program=.build/debug/calotypePackageTests.xctest
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-16}
 
+# Runs a test program, and ends it if a test hangs: a time limit of a test does not end what ignores cancellation.
+run_test_program() { timeout --foreground --verbose 60m env --default-signal "$@"; }
+
 # Runs tests that have been built, and repeats the failures at the end of the log. `swift test` would lock the
 # build folder, so that groups of tests could not run at the same time.
 run_tests() {
     local log status=0
     log=$(mktemp)
     # Tests interrupt programs, which inherit the signals that nohup and background jobs ignore.
-    env --default-signal "$test_program" --testing-library swift-testing "$@" 2>&1 |
+    run_test_program "$test_program" --testing-library swift-testing "$@" 2>&1 |
         sed -u $'s/\e\\[[0-9;]*m//g' | tee "$log" || status=$?
     if ((status != 0)); then
         printf '\n== failed\n'
@@ -113,17 +116,34 @@ note_tests() {
 # Python programs write to a pipe, but their progress is to be read line by line.
 export PYTHONUNBUFFERED=1
 
-# step TITLE COMMAND [ARGUMENT]...: runs a command in a subshell, and records its wall time, tests and skips.
+# step TITLE COMMAND [ARGUMENT]...: runs a command in a subshell, and records its wall time, tests and skips. A step
+# that fails ends the script, unless it has set continues_after_failure; print_summary fails then.
 step_times=()
+failed_steps=()
+continues_after_failure=
 step() {
-    local title=$1 start=$SECONDS log
+    local title=$1 start=$SECONDS status=0 log
     printf '\n== %s\n' "$title"
     shift
     log=$(mktemp)
-    "$@" | tee "$log"
+    # The shell ignores `set -e` in a command whose status is tested, and in functions that it calls.
+    set +e
+    (
+        set -e
+        "$@"
+    ) | tee "$log"
+    status=$?
+    set -e
     note_tests "$log"
     rm "$log"
     step_times+=("$((SECONDS - start)) $title")
+    note_status "$status" "$title"
+}
+note_status() {
+    (($1 != 0)) || return 0
+    printf '\n== failed: %s\n' "$2"
+    failed_steps+=("$2")
+    [ -n "$continues_after_failure" ] || return "$1"
 }
 
 # later NAME COMMAND [ARGUMENT]...: starts a background job; `finish NAME TITLE` waits for it, prints its output and
@@ -154,7 +174,7 @@ finish() {
     cat "$jobs_folder/$name"
     note_tests "$jobs_folder/$name"
     step_times+=("$(cat "$jobs_folder/$name.seconds") $title, beside others")
-    return "$status"
+    note_status "$status" "$title"
 }
 end_jobs() {
     local process
@@ -165,8 +185,9 @@ end_jobs() {
 }
 
 # Prints the wall time of each step, slowest first, how many tests and parts of steps were skipped for each reason,
-# and the totals.
+# and the totals. Fails if a step failed.
 print_summary() {
+    local outcome=Passed
     printf '\n== seconds, slowest first\n'
     printf '%s\n' "${step_times[@]}" | sort -rn | while read -r seconds title; do
         printf '%6d  %s\n' "$seconds" "$title"
@@ -175,6 +196,12 @@ print_summary() {
         printf '\n== skipped, by reason\n'
         printf '%s\n' "${skipped[@]}" | sed 's/.*": //' | sort | uniq -c | sort -rn
     fi
-    printf '\nPassed: %d Swift tests, %d steps (%d tests or parts skipped), %d min %02d s.\n' \
+    if ((${#failed_steps[@]} > 0)); then
+        outcome=Failed
+        printf '\n== failed\n'
+        printf '%s\n' "${failed_steps[@]}"
+    fi
+    printf '\n%s: %d Swift tests, %d steps (%d tests or parts skipped), %d min %02d s.\n' "$outcome" \
         "$test_count" "${#step_times[@]}" "${#skipped[@]}" $((SECONDS / 60)) $((SECONDS % 60))
+    [ "$outcome" = Passed ]
 }
