@@ -22,22 +22,20 @@ struct CardRouteTests {
            "size": 8}]}
         """
 
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let gallery: TestGallery
 
     init() throws { (folder, gallery) = try Self.gallery { _ in } }
 
     private static func gallery(
         _ change: @escaping @Sendable (inout ImageServer.Configuration) -> Void
-    ) throws -> (URL, TestGallery) {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "calotype-\(UUID().uuidString)/cards")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(article.utf8).write(to: folder.appending(path: "article.json"))
+    ) throws -> (TemporaryFolder, TestGallery) {
+        let folder = try TemporaryFolder()
+        try Data(article.utf8).write(to: URL(filePath: folder.path("article.json")))
         try Data(
             try ImageDestination(format: "png", codecs: builtInCodecs).encode(
                 TestImage.flat(PixelSize(width: 20, height: 20), .rgb8, [255, 0, 0]))
-        ).write(to: folder.appending(path: "logo.png"))
+        ).write(to: URL(filePath: folder.path("logo.png")))
         let cards = try CardTemplates(directory: folder.path)
         // Drawn in this process: the sandbox has tests of its own.
         let gallery = try TestGallery(codecs: sandboxCodecs(loading: [])) {
@@ -172,7 +170,9 @@ struct CardRouteTests {
 
     @Test("of a server with presets only have no options of their own") func presets() async throws
     {
-        let (_, gallery) = try Self.gallery { $0.allowsPresetsOnly = true }
+        let (folder, gallery) = try Self.gallery { $0.allowsPresetsOnly = true }
+        // The templates have images in it.
+        defer { withExtendedLifetime(folder) {} }
         let address = "/card/article?title=A&photo=house/1.png"
         #expect(try await gallery.get(address).status == 200)
         #expect(try await gallery.get(address + "&scale=2").status == 403)
@@ -187,7 +187,7 @@ struct CardRouteTests {
     }
 
     @Test("name the template that is not valid") func invalid() throws {
-        let path = folder.appending(path: "bad.json").path
+        let path = folder.path("bad.json")
         try Data("{\"size\": [1, 2]}".utf8).write(to: URL(filePath: path))
         #expect(
             throws: ServerError.invalidTemplate(path: path, reason: "layers: is missing")
