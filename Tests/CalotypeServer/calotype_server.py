@@ -124,9 +124,10 @@ class Server:
     def resident_with_workers(self):
         return resident(self.pid) + sum(resident(worker) for worker in self.workers())
 
-    def anonymous_with_workers(self):
-        """Anonymous bytes, which unlike resident ones include no files that all workers map."""
-        return sum(resident(process, "RssAnon") for process in (self.pid, *self.workers()))
+    def unshared_with_workers(self):
+        """Resident bytes of the host, and of its workers without the files that they all map."""
+        return resident(self.pid) + sum(
+            resident(worker, kind) for worker in self.workers() for kind in ("RssAnon", "RssShmem"))
 
     def processor_seconds(self):
         """CPU seconds of the host, without its workers."""

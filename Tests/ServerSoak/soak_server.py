@@ -171,8 +171,7 @@ def main():
                 before = time.monotonic()
                 assert probe.get("/healthz")[0] == 200
                 health.append((time.monotonic() - before) * 1000)
-                memory.append((time.monotonic() - start, server.anonymous_with_workers(),
-                               server.resident_with_workers()))
+                memory.append((time.monotonic() - start, server.unshared_with_workers(), server.resident_with_workers()))
                 time.sleep(0.25)
         finally:
             ended.set()
@@ -184,12 +183,12 @@ def main():
         failures = [failure for client in clients for failure in client.failures]
         # The median: in some samples a worker decodes a large image.
         early, late = (
-            statistics.median(anonymous for at, anonymous, _ in memory if first <= at / SECONDS * 3 < first + 1) / 2**20
+            statistics.median(held for at, held, _ in memory if first <= at / SECONDS * 3 < first + 1) / 2**20
             for first in (0, 2))
         health.sort()
         print(f"{sum(counts.values())} requests in {SECONDS:.0f} s: {dict(counts)}")
-        print(f"anonymous memory {early:.1f} MiB in the first third, {late:.1f} MiB in the last; "
-              f"resident at most {max(sample[2] for sample in memory) >> 20} MiB")
+        print(f"unshared memory {early:.1f} MiB in the first third, {late:.1f} MiB in the last; "
+              f"resident at most {max(held for _, _, held in memory) >> 20} MiB")
         print(f"health check: {health[len(health) * 99 // 100]:.0f} ms (99 %), {health[-1]:.0f} ms at worst")
         for failure in failures[:20]:
             print(failure)
