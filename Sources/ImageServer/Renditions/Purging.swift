@@ -66,12 +66,13 @@ struct Purging: Sendable {
             }
             for await message in messages {
                 guard let path = Self.path(message, besides: redis.token) else { continue }
-                received.increment()
                 do {
                     try await removeHere(originals.identity(path.segments))
                 } catch {
                     logger.debug("cannot purge", metadata: ["error": "\(error)"])
                 }
+                // Afterwards, so that an observer of the count finds nothing that was to be removed.
+                received.increment()
             }
         }
     }
