@@ -12,9 +12,9 @@ import Testing
 @testable import ImageLoading
 
 @Suite("The making of images and renditions", .timeLimit(.minutes(5))) struct MakingTests {
-    private let folder: TestFolder
+    private let folder, otherFolder: TestFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { (folder, otherFolder) = (try TestFolder(), try TestFolder()) }
 
     /// Everything below a pipeline.
     private struct Parts {
@@ -121,7 +121,7 @@ import Testing
         #expect(shared.ended == Array(shared.stored.keys))
         // Another machine: the same file, an empty store of its own.
         let codec = FakeCodec()
-        let store = try TestFolder().store()
+        let store = try otherFolder.store()
         let other = Parts(codec, store: store, shared: shared)
         for _ in 0..<2 {
             let found = try await other.renditions.rendition(for: request, .fixed(.visible), nil)
