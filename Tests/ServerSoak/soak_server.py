@@ -2,8 +2,8 @@
 """Mixes hostile requests with valid ones.
 
 Arguments: the command, a seed, the seconds, and folders of more files. No response may be a server error,
-a valid image must have the same bytes each time, and in runs of a minute or more memory must not grow
-from the first third to the last.
+a valid image must have the same bytes each time, and in runs of five minutes or more memory must not grow
+from the second third to the last.
 """
 
 import collections
@@ -152,9 +152,9 @@ def main():
         shutil.copy(sorted(SAMPLES.glob("png/valid/*.png"))[0], folder / "good.png")
         os.symlink("/etc", folder / "out")
         os.mkfifo(folder / "pipe.png")
-        # So little memory that all caches are full in the first third.
+        # So small that all caches are full in the first third; the page caches of SQLite grow with its store.
         server = Server(
-            COMMAND, folder, f"{place}/cache", "--cache-size", "20MB", "--memory", "8MiB", "--imgproxy",
+            COMMAND, folder, f"{place}/cache", "--cache-size", "400KB", "--memory", "8MiB", "--imgproxy",
             "--metrics", "--client-hints", "--source", "photos.example", "--allow-http",
             "--request-timeout", "20")
         port = server.port
@@ -181,19 +181,19 @@ def main():
         assert probe.get("/64x64/good.png") == good
         assert server.stop() == 0
         failures = [failure for client in clients for failure in client.failures]
-        # The median: in some samples a worker decodes a large image.
+        # The mean: the memory of the host alternates between two values, and a median is one of them.
         early, late = (
-            statistics.median(held for at, held, _ in memory if first <= at / SECONDS * 3 < first + 1) / 2**20
-            for first in (0, 2))
+            statistics.mean(held for at, held, _ in memory if first <= at / SECONDS * 3 < first + 1) / 2**20
+            for first in (1, 2))
         health.sort()
         print(f"{sum(counts.values())} requests in {SECONDS:.0f} s: {dict(counts)}")
-        print(f"unshared memory {early:.1f} MiB in the first third, {late:.1f} MiB in the last; "
+        print(f"unshared memory {early:.1f} MiB in the second third, {late:.1f} MiB in the last; "
               f"resident at most {max(held for _, _, held in memory) >> 20} MiB")
         print(f"health check: {health[len(health) * 99 // 100]:.0f} ms (99 %), {health[-1]:.0f} ms at worst")
         for failure in failures[:20]:
             print(failure)
         assert not failures, f"{len(failures)} failures"
-        assert SECONDS < 60 or late < early + 4, "memory grew"
+        assert SECONDS < 300 or late < early + 2, "memory grew"
 
 
 main()
